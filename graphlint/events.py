@@ -1,0 +1,230 @@
+"""What the interpreter saw a captured region do: one frozen class a kind of fact.
+
+An event states what happens, never whether that is bad; rules decide.  Every event knows where (`span`), the text of
+the expression there (`text`), how sure the facts behind it are (`confidence`), under which capture targets the code
+runs (`targets`) and the calls that lead there from the region (`trail`, outermost first).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from graphlint.types import Confidence, Span, Step, Target
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """The facts every kind shares."""
+
+    span: Span
+    text: str
+    confidence: Confidence = Confidence.CERTAIN
+    targets: Target = Target.BOTH
+    trail: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostRead(Event):
+    """A method copies device values into Python: `item`, `tolist`, `numpy`."""
+
+    method: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostCast(Event):
+    """A builtin turns a device tensor into a Python number: `int`, `float`, `bool`, `complex`, `round`, `math.*`."""
+
+    builtin: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostBranch(Event):
+    """Python control flow waits for a device value; `construct` is the keyword."""
+
+    construct: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostFormat(Event):
+    """A device tensor is turned into text; `construct` is "f-string", "print", "str", "format" or "%"."""
+
+    construct: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostCompare(Event):
+    """A builtin or `in` compares device values in Python: `max`, `min`, `sorted`, `any`, `all`, `in`."""
+
+    builtin: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostArgument(Event):
+    """A device value stands where a host number is needed: a size, a fill value, a count, `range`."""
+
+    call: str
+    argument: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Synchronize(Event):
+    """The host waits for the device, a stream or an event, or asks one of them for its state."""
+
+    call: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LibraryRead(Event):
+    """A library call reads device values on the host inside itself."""
+
+    call: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LibraryRefused(Event):
+    """A library call that a capture refuses for another reason than a read, such as a solver's workspace."""
+
+    call: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataShape(Event):
+    """An operation whose output size depends on device values."""
+
+    call: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaskIndex(Event):
+    """A boolean device tensor selects elements; `store` says whether a device value is written through it."""
+
+    store: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TensorBound(Event):
+    """A device scalar is an index or a slice bound, which Python reads."""
+
+    role: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostLiteral(Event):
+    """A device tensor is built from Python values, which are copied from pageable host memory."""
+
+    call: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostToDevice(Event):
+    """A tensor born on the host is copied to the device; `origin` says where it was born, if known."""
+
+    call: str
+    origin: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceToHost(Event):
+    """A device tensor is copied to the host."""
+
+    call: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostIndex(Event):
+    """A list or a host tensor indexes a device tensor, or a device tensor a host one; `what` says which."""
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScalarStore(Event):
+    """A host number is stored through an index that needs a device tensor for it."""
+
+    index: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostOperand(Event):
+    """A host tensor meets device tensors in an operation that does not accept it as a scalar."""
+
+    call: str
+    argument: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrozenScalar(Event):
+    """The value of a host tensor or number that changes between calls is recorded once."""
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PinnedMemory(Event):
+    """Page-locked host memory is allocated."""
+
+    call: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostRandom(Event):
+    """A random number is drawn on the host."""
+
+    call: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneratorUse(Event):
+    """A generator that the graph does not know is drawn from, seeded or read; `what` says which."""
+
+    call: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClockRead(Event):
+    """The clock, the environment, an address or another host fact is read."""
+
+    call: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostMutation(Event):
+    """Host state that outlives the region changes: `what` is "counter", "container", "global" or "entry"."""
+
+    target: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rebound(Event):
+    """An attribute that holds a tensor is bound to a new one instead of being written in place."""
+
+    target: str
+    buffer: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphBreak(Event):
+    """Dynamo cannot trace this and splits the graph; a raw capture does not mind."""
+
+    construct: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownCall(Event):
+    """A call whose effect is not known; counted, never reported as a fault."""
+
+    call: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitReached(Event):
+    """The analysis stopped short here: recursion, size or time."""
+
+    limit: str

@@ -1,0 +1,127 @@
+"""The nouns every layer shares: frozen data without behaviour beyond formatting.
+
+A *region* is code that will be captured.  A *finding* predicts what capturing it does, at one place, with the
+trail of calls that leads there from the region.  Lines are 1-based and columns are 0-based UTF-8 byte offsets, as
+in `ast`; only `graphlint.report` converts them for readers that count otherwise.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+class Effect(str, enum.Enum):
+    """What happens to code under capture; `confirm` can observe each of the first three."""
+
+    BREAKS = "breaks"
+    STALE = "stale"
+    DEFEATS = "defeats"
+    NOTE = "note"
+
+
+class Confidence(enum.IntEnum):
+    """How sure a prediction is; the default report shows the upper two."""
+
+    POSSIBLE = 0
+    LIKELY = 1
+    CERTAIN = 2
+
+    @property
+    def word(self) -> str:
+        return self.name.lower()
+
+
+class Target(enum.IntFlag):
+    """The capture mechanism that code runs under; a path may be live under one, both or neither."""
+
+    NONE = 0
+    GRAPH = 1
+    COMPILE = 2
+    BOTH = 3
+
+
+class Span(NamedTuple):
+    """One stretch of source; `file` is the path as it is reported."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+class Step(NamedTuple):
+    """One call on the way from a region to a finding."""
+
+    span: Span
+    function: str
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Code that will be captured, and why that is believed."""
+
+    name: str
+    kind: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replace the text of `span` by `text`."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """Edits that cure a finding; `safety` is "safe", "unsafe" or "suggestion"."""
+
+    title: str
+    safety: str
+    edits: tuple[Edit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One prediction at one place.
+
+    `effects` maps each target ("graph", "compile") that is affected to its effect; `effect` is the headline.
+    """
+
+    code: str
+    rule: str
+    span: Span
+    message: str
+    effect: Effect
+    effects: tuple[tuple[str, Effect], ...]
+    confidence: Confidence
+    help: str = ""
+    region: str = ""
+    trail: tuple[Step, ...] = ()
+    fix: Fix | None = None
+    fingerprint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RegionReport:
+    """What is predicted for one region; `verdict` is an effect's word or "clean"."""
+
+    region: Region
+    verdict: str
+    findings: int
+    unknown_calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything one run of `check` has to say."""
+
+    findings: tuple[Finding, ...]
+    regions: tuple[RegionReport, ...] = ()
+    files: int = 0
+    suppressed: int = 0
+    unread: tuple[str, ...] = field(default=())
