@@ -1,0 +1,75 @@
+"""What a capture did, whether a GPU or the emulator tried it.
+
+Both backends fill in the same `Outcome`, so that reconciling, reporting and recording know nothing of either.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from graphlint.types import Step
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Where an outcome was observed; `kind` is "cuda" or "emulated"."""
+
+    kind: str
+    name: str
+    torch: str
+    driver: str = ""
+    cuda: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """One operation that a capture refused, at the innermost user line; `trail` runs from the region inwards."""
+
+    file: str
+    line: int
+    function: str
+    op: str
+    error: str
+    message: str
+    trail: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """An output (or a state tensor) in which a replay and the eager twin disagree; `size` is the largest gap."""
+
+    output: str
+    replay: int
+    size: float
+    tolerance: float
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StateChange:
+    """Python state that the captured call changed, with the line that wrote it (0 when unknown)."""
+
+    what: str
+    file: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`result`: "captures" (and replays equal to eager), "refused", "stale" or "not-run"; `reason` explains the last.
+
+    `executed` maps a file to the lines that ran under capture; `complete` says that no refused line is missing on the
+    path taken; `unknown_ops` are operations the backend could not judge.
+    """
+
+    target: str
+    result: str
+    machine: Machine
+    refusals: tuple[Refusal, ...] = ()
+    differences: tuple[Difference, ...] = ()
+    state_changes: tuple[StateChange, ...] = ()
+    executed: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    complete: bool = True
+    reason: str = ""
+    unknown_ops: tuple[str, ...] = ()
+    figures: dict[str, float] = field(default_factory=dict)
