@@ -1,0 +1,56 @@
+"""What can go wrong outside the code that is being read.
+
+    GraphlintError          one clear line, and what to do next
+    ├── UsageError          what was asked for cannot be done
+    ├── ConfigError         a configuration file says something that is not understood
+    ├── InstallError        the installation is broken or mixed up
+    └── Unreadable          one file cannot be analysed; becomes a diagnostic and never ends a run
+
+Each has an exit code and formats itself; only the command line prints them.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class GraphlintError(Exception):
+    """The base of every error graphlint raises on purpose; `hint` says what to do next."""
+
+    exit_code = 2
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message}\n  {self.hint}" if self.hint else self.message
+
+
+class UsageError(GraphlintError):
+    """What was asked for cannot be done."""
+
+
+class ConfigError(GraphlintError):
+    """A configuration file says something that is not understood."""
+
+
+class InstallError(GraphlintError):
+    """The installation is broken, or two installations are mixed up."""
+
+
+class Unreadable(GraphlintError):
+    """One file cannot be analysed, for `reason`; `line` is 1-based, 1 when the whole file is meant."""
+
+    def __init__(self, reason: str, line: int = 1) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.line = max(line, 1)
+
+
+def near(word: str, known: Iterable[str]) -> str:
+    """A hint naming the known words closest to `word`, or an empty string."""
+    found = difflib.get_close_matches(word, sorted(known), n=3, cutoff=0.5)
+    return "did you mean " + " or ".join(f"`{each}`" for each in found) + "?" if found else ""

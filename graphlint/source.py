@@ -1,0 +1,159 @@
+"""Files become `Source`s: decoded text and its `ast` tree.
+
+Newlines are normalised to "\\n" and a byte order mark is dropped, so that lines and byte columns are those of `ast`.
+Whatever can be wrong with a file is raised as `Unreadable`; nothing else escapes.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import os
+import re
+import stat
+import sys
+import warnings
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from graphlint.errors import Unreadable
+from graphlint.types import Span
+
+LIMIT = 8 << 20
+"""Bytes above which a file is not read: a tree takes about forty times the size of its text."""
+
+COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+BLANK = re.compile(rb"^[ \t\f]*(?:#[^\r\n]*)?$")
+MARKS = re.compile(r"graphlint:|noqa\s*:.*\bGL\d", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """One parsed file; `name` is the path as it is reported, with forward slashes."""
+
+    path: Path
+    name: str
+    text: str
+    tree: ast.Module
+
+
+class Comment(NamedTuple):
+    """A comment from its `#` to the end of the line; `column` counts UTF-8 bytes."""
+
+    line: int
+    column: int
+    text: str
+
+
+def read(path: Path, name: str) -> Source:
+    """Read, decode and parse one file; raises `Unreadable`."""
+    return parse(decode(content(path)), name, path)
+
+
+def content(path: Path) -> bytes:
+    """The bytes of a regular file of bearable size; raises `Unreadable`."""
+    try:
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode):
+            raise Unreadable("is not a regular file")
+        if status.st_size > LIMIT:
+            raise Unreadable(f"has {status.st_size:,} bytes, more than the {LIMIT:,} that are read")
+        return path.read_bytes()
+    except OSError as error:
+        raise Unreadable(f"cannot be opened: {(error.strerror or str(error)).lower()}") from None
+    except ValueError as error:
+        raise Unreadable(f"cannot be opened: {error}") from None
+
+
+def decode(data: bytes) -> str:
+    """Text by PEP 263: a byte order mark, a coding comment in the first two lines, or UTF-8."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise Unreadable("is encoded in UTF-16, which Python does not read; save it as UTF-8")
+    nul = data.find(b"\0")
+    if nul >= 0:
+        raise Unreadable("holds a NUL byte, so it is not Python source", data.count(b"\n", 0, nul) + 1)
+    encoding = _encoding(data)
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise Unreadable(f"is not valid {encoding.replace('-sig', '')} text ({error.reason})", line) from None
+    except (LookupError, UnicodeError) as error:
+        raise Unreadable(f"cannot be decoded: {error}") from None
+
+
+def _encoding(data: bytes) -> str:
+    if data.startswith(b"\xef\xbb\xbf"):
+        return "utf-8-sig"
+    for line in data.split(b"\n", 2)[:2]:
+        found = COOKIE.match(line)
+        if found:
+            return found.group(1).decode("ascii", "replace")
+        if not BLANK.match(line.rstrip(b"\r")):
+            break
+    return "utf-8"
+
+
+def parse(text: str, name: str, path: Path | None = None) -> Source:
+    """Parse text that was read from `path`; raises `Unreadable`."""
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    return Source(path or Path(name), name, text, _tree(text))
+
+
+def _tree(text: str) -> ast.Module:
+    try:
+        with warnings.catch_warnings():
+            # `ast` warns of odd escapes in the text that is read; under `-W error` it would even raise.
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except SyntaxError as error:
+        version = f"Python {sys.version_info.major}.{sys.version_info.minor}"
+        raise Unreadable(f"does not parse as {version}: {_reason(error)}", error.lineno or 1) from None
+    except (RecursionError, MemoryError):
+        raise Unreadable("nests too deeply to be parsed") from None
+    except (ValueError, OverflowError) as error:
+        raise Unreadable(f"does not parse: {error}") from None
+
+
+def _reason(error: SyntaxError) -> str:
+    text = (error.msg or "invalid syntax").strip()
+    return text[:1].lower() + text[1:].rstrip(".")
+
+
+@lru_cache(maxsize=16)
+def lines(source: Source) -> tuple[str, ...]:
+    """The lines of a source without their ends; line `n` is at index `n - 1`."""
+    return tuple(source.text.split("\n"))
+
+
+def segment(source: Source, span: Span) -> str:
+    """The text under `span`, with its line breaks."""
+    chosen = [line.encode() for line in lines(source)[span.line - 1 : span.end_line]]
+    if not chosen:
+        return ""
+    chosen[-1] = chosen[-1][: span.end_column]
+    chosen[0] = chosen[0][span.column :]
+    return b"\n".join(chosen).decode(errors="replace")
+
+
+def comments(source: Source, marks: re.Pattern[str] = MARKS) -> list[Comment]:
+    """Every comment of a source in which `marks` could be found.
+
+    Tokenizing costs more than parsing, so text that holds no mark at all is not tokenized and has none.
+    """
+    if not marks.search(source.text):
+        return []
+    import tokenize  # here because hardly any file needs it and it takes 3 ms
+
+    found: list[Comment] = []
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(source.text).readline):
+            if token.type == tokenize.COMMENT:
+                line, column = token.start
+                found.append(Comment(line, len(token.line[:column].encode()), token.string))
+    except (tokenize.TokenError, SyntaxError):
+        # The tree is valid, so only the tokenizer's own limits end up here; what came before still counts.
+        pass
+    return found
