@@ -1,0 +1,194 @@
+"""Which files a run reads: the given files as they are, and the Python files below the given folders.
+
+Below a folder these are left out: hidden folders, virtual environments, what `.gitignore` files and `exclude` patterns
+name, and folders that are symbolic links (their target is read where it lies, and a loop cannot form).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from graphlint.errors import UsageError
+
+SUFFIXES = (".py", ".ipynb")
+IGNORE_FILE = ".gitignore"
+SKIPPED = frozenset({"__pycache__", "node_modules", "__pypackages__"})
+VENV_MARKS = frozenset({"pyvenv.cfg", "conda-meta"})
+
+
+class Found(NamedTuple):
+    """A file to read, and its name in reports: relative to the working folder if below it, else as given."""
+
+    path: Path
+    name: str
+
+
+class Refused(NamedTuple):
+    """A folder that could not be listed, and why."""
+
+    name: str
+    reason: str
+
+
+class Discovery(NamedTuple):
+    """What is to be read, sorted by name; `empty` are the given folders in which nothing was found."""
+
+    files: tuple[Found, ...]
+    refused: tuple[Refused, ...]
+    empty: tuple[str, ...]
+
+
+class Spec(Protocol):
+    """A compiled list of gitignore patterns."""
+
+    def check_file(self, file: str) -> Verdict: ...
+
+
+class Verdict(Protocol):
+    """True: left out; False: kept by a `!` pattern; None: no pattern matches."""
+
+    @property
+    def include(self) -> bool | None: ...
+
+
+class Patterns(NamedTuple):
+    """Patterns and the folder they are relative to, as a prefix ending in a separator."""
+
+    base: str
+    spec: Spec
+
+
+def discover(paths: Sequence[str], exclude: Sequence[str] = (), base: Path | None = None) -> Discovery:
+    """The files under `paths`; `exclude` holds gitignore patterns relative to `base`, the working folder by default.
+
+    Raises `UsageError` for a path that is not there.
+    """
+    here = os.path.join(os.path.abspath(base or "."), "")
+    excluded = (Patterns(here, compiled(exclude)),) if exclude else ()
+    files: dict[str, Found] = {}
+    refused: list[Refused] = []
+    empty: list[str] = []
+    for path in paths:
+        if os.path.isdir(path):
+            found = list(_walk(path, excluded, refused))
+            if not found:
+                empty.append(reported(path))
+        else:
+            found = [_given(path)]
+        for each in found:
+            files.setdefault(os.path.realpath(each.path), each)
+    return Discovery(tuple(sorted(files.values(), key=lambda each: each.name)), tuple(sorted(refused)), tuple(empty))
+
+
+def excludes(found: Found, exclude: Sequence[str], base: Path) -> bool:
+    """Whether the patterns leave out a file that was named on the command line."""
+    here = os.path.join(os.path.abspath(base), "")
+    return _left_out(os.path.abspath(found.path), (Patterns(here, compiled(exclude)),))
+
+
+def _given(path: str) -> Found:
+    if not os.path.lexists(path):
+        raise UsageError(f"`{reported(path)}` does not exist", "give files or folders, such as `graphlint check src`")
+    return Found(Path(path), reported(path))
+
+
+def reported(path: str) -> str:
+    """A path as reports name it; bytes that are not UTF-8 are replaced."""
+    below = os.path.join(os.getcwd(), "")
+    full = os.path.abspath(path)
+    name = full.removeprefix(below) if full.startswith(below) else os.path.normpath(path)
+    return os.fsencode(name).decode(errors="replace").replace(os.sep, "/")
+
+
+def _walk(root: str, excluded: tuple[Patterns, ...], refused: list[Refused]) -> Iterator[Found]:
+    stack = [(os.path.abspath(root), (*excluded, *_above(os.path.abspath(root))))]
+    prefix, start = reported(root), os.path.join(stack[0][0], "")
+    while stack:
+        folder, patterns = stack.pop()
+        try:
+            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        except OSError as error:
+            refused.append(Refused(reported(folder), f"cannot be listed: {(error.strerror or str(error)).lower()}"))
+            continue
+        names = {entry.name for entry in entries}
+        if VENV_MARKS & names and folder + os.sep != start:
+            continue
+        if IGNORE_FILE in names:
+            patterns = (*patterns, *_ignore_file(folder))
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                if not _is_skipped(entry.name) and not _left_out(entry.path + os.sep, patterns):
+                    stack.append((entry.path, patterns))
+            elif entry.name.endswith(SUFFIXES) and not entry.is_dir() and not _left_out(entry.path, patterns):
+                yield Found(Path(entry.path), _joined(prefix, entry.path.removeprefix(start)))
+
+
+def _joined(prefix: str, below: str) -> str:
+    name = os.fsencode(below).decode(errors="replace").replace(os.sep, "/")
+    return name if prefix == "." else f"{prefix.rstrip('/')}/{name}"
+
+
+def _is_skipped(folder: str) -> bool:
+    return folder.startswith(".") or folder in SKIPPED
+
+
+def _left_out(path: str, patterns: tuple[Patterns, ...]) -> bool:
+    """The innermost pattern that speaks of a path decides, as in git."""
+    for base, spec in reversed(patterns):
+        if path.startswith(base):
+            verdict = spec.check_file(path[len(base) :].replace(os.sep, "/")).include
+            if verdict is not None:
+                return verdict
+    return False
+
+
+def _above(folder: str) -> tuple[Patterns, ...]:
+    """The ignore files of the folders that contain `folder`, up to the repository's root, outermost first."""
+    found: list[Patterns] = []
+    parent = folder
+    while not os.path.exists(os.path.join(parent, ".git")):
+        parent, below = os.path.dirname(parent), parent
+        if parent == below:
+            return ()
+        found[:0] = _ignore_file(parent)
+    return tuple(found)
+
+
+def _ignore_file(folder: str) -> tuple[Patterns, ...]:
+    try:
+        with open(os.path.join(folder, IGNORE_FILE), encoding="utf-8", errors="replace") as file:
+            lines = file.read().splitlines()
+    except OSError:
+        return ()
+    return (Patterns(os.path.join(folder, ""), _tolerant(lines)),)
+
+
+def compiled(patterns: Sequence[str]) -> Spec:
+    """Compile gitignore patterns; raises `UsageError` for a line that is none."""
+    import pathspec  # here because it takes 20 ms and only folders with patterns need it
+
+    try:
+        spec: Spec = pathspec.GitIgnoreSpec.from_lines(patterns)
+    except ValueError as error:
+        reason = str(error)
+        raise UsageError(reason[:1].lower() + reason[1:], "`exclude` takes patterns as in a .gitignore file") from None
+    return spec
+
+
+def _tolerant(patterns: Sequence[str]) -> Spec:
+    """Compile what is a pattern and skip what is none, as git does."""
+    try:
+        return compiled(patterns)
+    except UsageError:
+        return compiled([pattern for pattern in patterns if _is_pattern(pattern)])
+
+
+def _is_pattern(line: str) -> bool:
+    try:
+        compiled([line])
+    except UsageError:
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""Findings become text for people, editors and machines; every function here is pure."""
