@@ -60,10 +60,14 @@ class HostCompare(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostArgument(Event):
-    """A device value stands where a host number is needed: a size, a fill value, a count, `range`."""
+    """A device value stands where a host number is needed: a size, a fill value, a count, `range`.
+
+    `splits` says whether Dynamo breaks there too; fill values and the ends of `linspace` stay tensors.
+    """
 
     call: str
     argument: str
+    splits: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,10 +79,11 @@ class Synchronize(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LibraryRead(Event):
-    """A library call reads device values on the host inside itself."""
+    """A library call reads device values on the host inside itself; `splits` says whether Dynamo breaks there too."""
 
     call: str
     why: str
+    splits: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

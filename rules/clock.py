@@ -1,0 +1,38 @@
+"""The clock, the environment or another host fact is read inside a region.
+
+The value is read once, while the graph is recorded; replays run no Python and keep it.
+
+Fails:
+
+    import time
+
+    def step(x):
+        return x * time.time()
+
+Captures:
+
+    def step(x, now):
+        return x * now
+
+    def inputs():
+        return torch.ones(4, device="cuda"), torch.ones((), device="cuda")
+
+How to fix: read it outside and write it into a device tensor before each replay (`now.fill_(...)`).
+"""
+
+from __future__ import annotations
+
+from graphlint.events import ClockRead
+from graphlint.rule import finding, rule
+from graphlint.types import Finding, Target
+
+
+@rule("GL403", on=ClockRead, predicts="stale", compile="defeats")
+def clock(event: ClockRead) -> Finding | None:
+    splits = event.what == "clock"
+    return finding(
+        event,
+        f"`{event.call}` reads the {event.what} once, at capture; replays keep the value",
+        help="read it outside and pass it in as a device tensor that is filled before each replay",
+        targets=Target.BOTH if splits else Target.GRAPH,
+    )

@@ -1,0 +1,36 @@
+"""Dynamo cannot trace this and splits the graph.
+
+Raw capture does not mind.  Under `torch.compile(mode="reduce-overhead")` every break makes one more graph with its own
+launch, and a break in a function called from a loop splits the caller at every call.  `fullgraph=True` raises at most
+breaks, but not at all: it turns on the capture of scalars and of dynamic shapes.
+
+Fails:
+
+    import warnings
+
+    def step(x):
+        warnings.warn("slow path")
+        return x + 1
+
+Captures:
+
+    def step(x):
+        return x + 1
+
+How to fix: move it out of the compiled function, or hoist it before the first tensor operation of the caller.
+"""
+
+from __future__ import annotations
+
+from graphlint.events import GraphBreak
+from graphlint.rule import finding, rule
+from graphlint.types import Finding
+
+
+@rule("GL801", on=GraphBreak, predicts=None, compile="defeats")
+def graph_break(event: GraphBreak) -> Finding | None:
+    return finding(
+        event,
+        f"`{event.construct}` splits the graph under `torch.compile`: {event.why}",
+        help="move it out of the compiled function; `fullgraph=True` makes most breaks an error",
+    )

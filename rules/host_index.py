@@ -1,0 +1,35 @@
+"""A list or a host tensor indexes a device tensor.
+
+The index is uploaded from pageable memory, which is refused during capture.  Slices and single Python numbers need no
+upload.  Dynamo traces the lookup.
+
+Fails:
+
+    def step(x):
+        return x[[0, 2]]
+
+Captures:
+
+    def step(x, rows):
+        return x[rows]
+
+    def inputs():
+        return torch.ones(4, 4, device="cuda"), torch.tensor([0, 2], device="cuda")
+
+How to fix: keep the index as a device tensor in a buffer; use a slice where one will do.
+"""
+
+from __future__ import annotations
+
+from graphlint.events import HostIndex
+from graphlint.rule import finding, rule
+from graphlint.types import Finding
+
+
+@rule("GL304", on=HostIndex, predicts="breaks")
+def host_index(event: HostIndex) -> Finding | None:
+    return finding(
+        event,
+        f"`{event.text}` mixes host and device in a lookup: {event.what}",
+        help="keep table and index on the device, as buffers, or use a slice",
+    )

@@ -1,0 +1,48 @@
+"""Host state that outlives the region changes inside it.
+
+A replay runs no Python: the counter, list or dictionary changes once, at capture, and never again.  Tensors that are
+updated in place (`self.count.add_(1)`) are recorded and advance on every replay.
+
+Fails:
+
+    import torch
+
+    class Step(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.calls = 0
+
+        def forward(self, x):
+            self.calls += 1
+            return x * self.calls
+
+Captures:
+
+    import torch
+
+    class Step(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("calls", torch.zeros(()))
+
+        def forward(self, x):
+            self.calls.add_(1)
+            return x * self.calls
+
+How to fix: make it a device tensor that is updated in place, or move the bookkeeping behind the replay.
+"""
+
+from __future__ import annotations
+
+from graphlint.events import HostMutation
+from graphlint.rule import finding, rule
+from graphlint.types import Finding
+
+
+@rule("GL404", on=HostMutation, predicts="stale")
+def host_mutation(event: HostMutation) -> Finding | None:
+    return finding(
+        event,
+        f"`{event.target}` is a host {event.what} that changes only at capture, never on replay",
+        help="make it a device tensor updated in place (`self.count.add_(1)`), or do the bookkeeping outside the region",
+    )

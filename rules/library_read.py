@@ -1,0 +1,39 @@
+"""A library call reads device values on the host inside itself.
+
+The call looks harmless, yet it checks an error code, a range or a condition in Python or C++ and waits for the device.
+Many such checks are optional: `validate_args=False`, `check_errors=False`, `error_if_nonfinite=False`.
+
+Fails:
+
+    import torch
+
+    def step(x):
+        eye = torch.eye(x.shape[0], device=x.device)
+        return torch.linalg.inv(x @ x.T + eye)
+
+Captures:
+
+    import torch
+
+    def step(x):
+        eye = torch.eye(x.shape[0], device=x.device)
+        return torch.linalg.inv_ex(x @ x.T + eye).inverse
+
+How to fix: use the variant without the check, turn the check off, or call it outside the region.
+"""
+
+from __future__ import annotations
+
+from graphlint.events import LibraryRead
+from graphlint.rule import finding, rule
+from graphlint.types import Finding, Target
+
+
+@rule("GL106", on=LibraryRead, predicts="breaks", compile="defeats")
+def library_read(event: LibraryRead) -> Finding | None:
+    return finding(
+        event,
+        f"`{event.call}` reads device values on the host: {event.why}",
+        help="use the variant without the check (`*_ex`, `validate_args=False`), or call it outside the region",
+        targets=Target.BOTH if event.splits else Target.GRAPH,
+    )

@@ -1,0 +1,42 @@
+"""A device scalar is an index or a slice bound.
+
+Python needs the number to compute the view, so the bound is read back.  An index tensor with at least one dimension is
+looked up on the device.
+
+Fails:
+
+    def step(x, n):
+        return x[:n]
+
+    def inputs():
+        return torch.ones(4, 4, device="cuda"), torch.tensor(2, device="cuda")
+
+Captures:
+
+    def step(x, n):
+        return x.index_select(0, n.view(1))
+
+    def inputs():
+        return torch.ones(4, 4, device="cuda"), torch.tensor(2, device="cuda")
+
+How to fix: `index_select(dim, n.view(1))` for an index; a mask built by `arange` for a bound.
+"""
+
+from __future__ import annotations
+
+from graphlint.events import TensorBound
+from graphlint.rule import finding, rule
+from graphlint.types import Finding
+
+
+@rule("GL204", on=TensorBound, predicts="breaks", compile="defeats")
+def tensor_bound(event: TensorBound) -> Finding | None:
+    return finding(
+        event,
+        f"`{event.text}` reads a device scalar as {_article(event.role)}",
+        help="use `x.index_select(dim, i.view(1))` for an index, or mask with `torch.arange(n, device=...) < bound`",
+    )
+
+
+def _article(role: str) -> str:
+    return f"an {role}" if role[:1] in "aeiou" else f"a {role}"
