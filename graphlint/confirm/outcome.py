@@ -6,6 +6,7 @@ Both backends fill in the same `Outcome`, so that reconciling, reporting and rec
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from graphlint.types import Step
 
@@ -23,7 +24,10 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """One operation that a capture refused, at the innermost user line; `trail` runs from the region inwards."""
+    """One operation that a capture refused, at the innermost user line; `trail` runs from the region inwards.
+
+    `text` is the source of the refused expression, where the interpreter knows its columns (Python 3.11 and later).
+    """
 
     file: str
     line: int
@@ -32,6 +36,7 @@ class Refusal:
     error: str
     message: str
     trail: tuple[Step, ...] = ()
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +64,10 @@ class Outcome:
     """`result`: "captures" (and replays equal to eager), "refused", "stale" or "not-run"; `reason` explains the last.
 
     `executed` maps a file to the lines that ran under capture; `complete` says that no refused line is missing on the
-    path taken; `unknown_ops` are operations the backend could not judge.
+    path taken; `unknown_ops` are operations the backend could not judge.  `replays` has one word for each replay,
+    "match", "values" or "random" (equal in distribution); `stage` is where a run that did not finish stood; `figures`
+    are named numbers (`eager_ms`, `kernels`, ...), `notes` sentences that go with them.  `sections` holds what was
+    asked for besides (`shapes`, `compile`, `ranks`), in the form each defines.
     """
 
     target: str
@@ -73,3 +81,7 @@ class Outcome:
     reason: str = ""
     unknown_ops: tuple[str, ...] = ()
     figures: dict[str, float] = field(default_factory=dict)
+    replays: tuple[str, ...] = ()
+    stage: str = ""
+    notes: tuple[str, ...] = ()
+    sections: dict[str, Any] = field(default_factory=dict)
