@@ -1,0 +1,130 @@
+"""Which rules there are, which events each one judges, and what becomes of its findings.
+
+A rule is registered by lying in a pack.  It is asked about every event of the class it names and of derived classes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import ModuleType
+
+from graphlint import packs
+from graphlint.errors import InstallError, UsageError, near
+from graphlint.events import Event, LimitReached
+from graphlint.notices import LIMIT, NOTICES, Notice, internal, notice
+from graphlint.rule import Rule
+from graphlint.types import Effect, Finding
+
+CODE = re.compile(r"[A-Z]{2,4}\d{3}")
+ORDER = (Effect.NOTE, Effect.DEFEATS, Effect.STALE, Effect.BREAKS)
+
+
+@dataclass(frozen=True, slots=True)
+class Registry:
+    """The rules of one run, sorted by code."""
+
+    rules: tuple[Rule, ...]
+    _asked: dict[type[Event], tuple[Rule, ...]] = field(default_factory=dict)
+
+    def asked(self, kind: type[Event]) -> tuple[Rule, ...]:
+        """The rules that judge events of a class."""
+        if kind not in self._asked:
+            self._asked[kind] = tuple(rule for rule in self.rules if issubclass(kind, rule.on))
+        return self._asked[kind]
+
+    def judge(self, events: Iterable[Event], region: str) -> list[Finding]:
+        """The findings of one region's events, complete but for their fingerprints."""
+        found: list[Finding] = []
+        for event in events:
+            if isinstance(event, LimitReached):
+                found.append(_limit(event, region))
+            for rule in self.asked(type(event)):
+                judged = _judged(rule, event, region)
+                if judged is not None:
+                    found.append(judged)
+        return found
+
+    @property
+    def pages(self) -> tuple[Rule | Notice, ...]:
+        """Everything that has a code, sorted by it."""
+        everything: list[Rule | Notice] = [*self.rules, *NOTICES]
+        return tuple(sorted(everything, key=lambda each: each.code))
+
+    def page(self, word: str) -> Rule | Notice:
+        """The rule or notice with a code or name; raises `UsageError` with near misses."""
+        wanted = word.strip().lower().replace("_", "-")
+        for each in self.pages:
+            if wanted in (each.code.lower(), each.name):
+                return each
+        known = [name for each in self.pages for name in (each.code, each.name)]
+        hint = near(wanted.upper(), known) if wanted[:2] == "gl" else near(wanted, known)
+        raise UsageError(f"there is no rule `{word}`", hint or "`graphlint rules` lists them all")
+
+
+def load(project: Sequence[str] = (), root: Path = Path(".")) -> Registry:
+    """The rules of all installed packs and of the project's own files; raises `InstallError`."""
+    found = [rule for pack in packs.declared() for module in packs.modules(pack) for rule in declared(module)]
+    if not found:
+        raise InstallError("no rule is installed", packs.REINSTALL)
+    found += [rule for name in project for module in packs.named(name, root) for rule in declared(module)]
+    return registry(found)
+
+
+def registry(rules: Iterable[Rule]) -> Registry:
+    """Sort rules by code and refuse two with one code or one name."""
+    seen: dict[str, Rule] = {}
+    for rule in rules:
+        if not CODE.fullmatch(rule.code):
+            raise InstallError(f"`{rule.code}` of rule `{rule.name}` is no code", "a code looks like `GL101`")
+        for word in (rule.code, rule.name):
+            if word in seen and seen[word] is not rule:
+                raise InstallError(f"the rules `{seen[word].name}` and `{rule.name}` are both called `{word}`")
+            seen[word] = rule
+    return Registry(tuple(sorted(set(seen.values()), key=lambda rule: rule.code)))
+
+
+def declared(module: ModuleType) -> list[Rule]:
+    """The rules that a module declares itself; what it imports is not counted."""
+    own = (each for each in vars(module).values() if getattr(each, "__module__", None) == module.__name__)
+    return [rule for each in own if isinstance(rule := getattr(each, "rule", None), Rule)]
+
+
+def _judged(rule: Rule, event: Event, region: str) -> Finding | None:
+    try:
+        found = rule.judge(event)
+    except Exception as error:
+        return replace(internal(error, event.span, f"rule `{rule.name}` judged this"), region=region)
+    return None if found is None else completed(rule, found, region)
+
+
+def completed(rule: Rule, found: Finding, region: str) -> Finding | None:
+    """Fill in what a rule need not say; None when no target that is live has an effect."""
+    predicted = {"graph": rule.predicts, "compile": rule.compile}
+    effects = tuple((name, effect) for name, _ in found.effects if (effect := predicted[name]) is not None)
+    if not effects:
+        return None
+    return replace(found, code=rule.code, rule=rule.name, effect=effects[0][1], effects=effects, region=region)
+
+
+def _limit(event: LimitReached, region: str) -> Finding:
+    told = notice(LIMIT, event.span, f"the analysis stopped here: {event.limit}")
+    return replace(told, region=region, trail=event.trail, confidence=event.confidence)
+
+
+def worst(effects: Iterable[Effect]) -> Effect:
+    """The gravest of some effects; "note" for none."""
+    return max(effects, key=ORDER.index, default=Effect.NOTE)
+
+
+def is_chosen(rule: str, name: str, select: Sequence[str], ignore: Sequence[str]) -> bool:
+    """Whether selectors (codes, prefixes of codes, names) keep a rule; the longer selector wins, then `ignore`."""
+    chosen = _reach(rule, name, select) if select else 0
+    return chosen is not None and chosen > (-1 if (ignored := _reach(rule, name, ignore)) is None else ignored)
+
+
+def _reach(code: str, name: str, selectors: Sequence[str]) -> int | None:
+    lengths = [len(code) if each == name else len(each) for each in selectors if each == name or code.startswith(each)]
+    return max(lengths, default=None)

@@ -1,0 +1,179 @@
+"""Comments by which people accept a finding.
+
+    mark     = "graphlint:" ( "ignore" codes | "ignore-file" codes | "region" anything ) [ "--" reason ]
+             | "noqa:" code { ("," | " ") code }          only GLnnn codes are ours
+    codes    = "[" word { "," word } "]"                  a word is a code or the name of a rule
+
+A mark behind code speaks of findings that start in its statement; a mark alone on its line speaks of the statement
+below.  `ignore-file` speaks of the whole file, wherever it stands.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from graphlint.notices import NO_REASON, UNKNOWN_CODE, UNUSED, notice
+from graphlint.source import Comment, Source, comments, lines
+from graphlint.types import Finding, Span
+
+MARK = re.compile(r"#\s*graphlint:\s*(?P<word>[\w-]*)\s*(?P<codes>\[[^\]]*\])?(?P<rest>.*)", re.IGNORECASE)
+NOQA = re.compile(r"#\s*noqa\s*:\s*(?P<codes>[A-Za-z]+[0-9]+(?:[\s,]+[A-Za-z]+[0-9]+)*)", re.IGNORECASE)
+OURS = re.compile(r"GL\d{3}$")
+HELP = "write `# graphlint: ignore[GL101] -- reason`; `graphlint explain GL903` lists all forms"
+
+
+class Mark(NamedTuple):
+    """One accepted code at one place; `first` to `last` are the lines it speaks of."""
+
+    code: str
+    first: int
+    last: int
+    span: Span
+
+
+class Marks(NamedTuple):
+    """The marks of a file, and what is wrong with some of them."""
+
+    marks: tuple[Mark, ...]
+    notices: tuple[Finding, ...]
+
+
+class Kept(NamedTuple):
+    """Findings after suppression, how many were suppressed, and marks that suppressed nothing."""
+
+    findings: tuple[Finding, ...]
+    suppressed: int
+    unused: tuple[Mark, ...]
+
+
+def marks(source: Source, names: Mapping[str, str]) -> Marks:
+    """Read a file's marks; `names` maps every code and every rule name to the code."""
+    found: list[Mark] = []
+    wrong: list[Finding] = []
+    written = comments(source)
+    reach = _reach(source, written) if written else {}
+    for comment in written:
+        for reader, pattern in ((_ignore, MARK), (_noqa, NOQA)):
+            for match in pattern.finditer(comment.text):
+                read = reader(match, _span(source, comment, match), reach[comment.line], names)
+                found += read.marks
+                wrong += read.notices
+    return Marks(tuple(found), tuple(wrong))
+
+
+def _ignore(match: re.Match[str], span: Span, reach: tuple[int, int], names: Mapping[str, str]) -> Marks:
+    if match["word"].lower() == "region":
+        return Marks((), ())
+    fault = _fault(match, names)
+    if fault:
+        return Marks((), (notice(UNKNOWN_CODE, span, fault, HELP),))
+    first, last = (1, sys.maxsize) if match["word"].lower() == "ignore-file" else reach
+    found = tuple(Mark(names[code], first, last, span) for code in _codes(match["codes"]))
+    if match["rest"].strip().removeprefix("--").strip():
+        return Marks(found, ())
+    return Marks(found, (notice(NO_REASON, span, "a suppression does not say why", "add `-- reason` behind it"),))
+
+
+def _noqa(match: re.Match[str], span: Span, reach: tuple[int, int], names: Mapping[str, str]) -> Marks:
+    codes = [code for code in re.split(r"[\s,]+", match["codes"].upper()) if OURS.match(code)]
+    unknown = [code for code in codes if code not in names]
+    return Marks(
+        tuple(Mark(code, *reach, span) for code in codes if code in names),
+        tuple(notice(UNKNOWN_CODE, span, f"there is no rule `{code}` to suppress", HELP) for code in unknown),
+    )
+
+
+def _codes(bracket: str | None) -> list[str]:
+    return [word.strip() for word in (bracket or "").strip("[]").split(",") if word.strip()]
+
+
+def _fault(match: re.Match[str], names: Mapping[str, str]) -> str:
+    if match["word"].lower() not in ("ignore", "ignore-file"):
+        return f"`graphlint: {match['word']}` is no mark that is understood"
+    codes = _codes(match["codes"])
+    if not codes:
+        return f"`graphlint: {match['word']}` names no code"
+    if match["rest"].strip() and not match["rest"].strip().startswith("--"):
+        return f"`{match['rest'].strip()}` is not understood behind the codes"
+    unknown = [code for code in codes if code not in names]
+    return f"there is no rule `{unknown[0]}` to suppress" if unknown else ""
+
+
+def _span(source: Source, comment: Comment, match: re.Match[str]) -> Span:
+    start = comment.column + len(comment.text[: match.start()].encode())
+    length = len(match[0].rstrip().encode())
+    return Span(source.name, comment.line, start, comment.line, start + length)
+
+
+def _reach(source: Source, written: Iterable[Comment]) -> dict[int, tuple[int, int]]:
+    """The lines that a comment on each line speaks of."""
+    text = lines(source)
+    reach: dict[int, tuple[int, int]] = {}
+    statements = _statements(source.tree)
+    for comment in written:
+        line = comment.line
+        if text[line - 1].encode()[: comment.column].strip():
+            reach[line] = statements.get(line, (line, line))
+            continue
+        below = line + 1
+        while below <= len(text) and (not text[below - 1].strip() or text[below - 1].lstrip().startswith("#")):
+            below += 1
+        reach[line] = statements.get(below, (below, below))
+    return reach
+
+
+def _statements(tree: ast.Module) -> dict[int, tuple[int, int]]:
+    """For every line the first and last line of the innermost statement there; of a compound one, its header."""
+    found: dict[int, tuple[int, int]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt):
+            first, last = node.lineno, _header_end(node)
+            for line in range(first, last + 1):
+                if line not in found or last - first <= found[line][1] - found[line][0]:
+                    found[line] = (first, last)
+    return found
+
+
+def _header_end(node: ast.stmt) -> int:
+    last = node.end_lineno or node.lineno
+    body: list[ast.stmt] | None = getattr(node, "body", None) or getattr(node, "cases", None)
+    if not body:
+        return last
+    first = getattr(body[0], "pattern", body[0])
+    decorated = [each.lineno for each in getattr(body[0], "decorator_list", [])]
+    return max(node.lineno, min([first.lineno, *decorated]) - 1)
+
+
+def apply(findings: Iterable[Finding], accepted: Mapping[str, Marks]) -> Kept:
+    """Drop the findings that a mark of their file accepts."""
+    used: set[Mark] = set()
+    kept: list[Finding] = []
+    suppressed = 0
+    for finding in findings:
+        file = accepted.get(finding.span.file)
+        hits = list(_hits(finding, file.marks)) if file else []
+        used.update(hits)
+        suppressed += bool(hits)
+        if not hits:
+            kept.append(finding)
+    unused = tuple(mark for name in sorted(accepted) for mark in accepted[name].marks if mark not in used)
+    return Kept(tuple(kept), suppressed, unused)
+
+
+def _hits(finding: Finding, accepted: Iterable[Mark]) -> Iterator[Mark]:
+    for mark in accepted:
+        if mark.code == finding.code and mark.first <= finding.span.line <= mark.last:
+            yield mark
+
+
+def unused(accepted: Iterable[Mark], active: Collection[str]) -> list[Finding]:
+    """Notices for marks that suppressed nothing although their rule was run."""
+    return [
+        notice(UNUSED, mark.span, f"nothing here is `{mark.code}`, so this suppresses nothing", "remove it")
+        for mark in accepted
+        if mark.code in active
+    ]
