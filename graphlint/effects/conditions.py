@@ -12,6 +12,9 @@ or `ctor.p`, a parameter of the constructor of the instance that is called:
     positive(p)     p is a constant above 0                         negative(p)   p is one below 0
     rank(p, n...)   the tensor p has one of these ranks             kind(p, k...) its dtype is of one of these kinds
     nonempty(p)     the list p has elements                         one(p)        p has exactly one element
+    empty(p)        the tensor p has no elements                    above(p, n)   it has more than n elements
+    square(p)       its last two sizes are equal                    pinned(p)     p is in page-locked host memory
+    apart(p, q)     the ranks of p and q are known to differ        less(p, n)    p is a constant below n
     training        the module is in training mode                  grad          gradients are recorded
 """
 
@@ -51,6 +54,9 @@ class ArgumentFacts(Protocol):
     def kind(self, parameter: str) -> str | None: ...
     def nonempty(self, parameter: str) -> bool | None: ...
     def one(self, parameter: str) -> bool | None: ...
+    def elements(self, parameter: str) -> int | None: ...
+    def square(self, parameter: str) -> bool | None: ...
+    def pinned(self, parameter: str) -> bool | None: ...
     def training(self) -> bool | None: ...
     def grad(self) -> bool | None: ...
 
@@ -128,6 +134,21 @@ def _sign(facts: ArgumentFacts, parameter: str, sign: int) -> bool | None:
     return value * sign > 0 if isinstance(value, (int, float)) else None
 
 
+def _less(facts: ArgumentFacts, parameter: str, values: tuple[Literal, ...]) -> bool | None:
+    value, bound = facts.constant(parameter), values[0]
+    return value < bound if isinstance(value, (int, float)) and isinstance(bound, (int, float)) else None
+
+
+def _above(facts: ArgumentFacts, parameter: str, values: tuple[Literal, ...]) -> bool | None:
+    count, bound = facts.elements(parameter), values[0]
+    return None if count is None or not isinstance(bound, int) else count > bound
+
+
+def _apart(facts: ArgumentFacts, parameter: str, values: tuple[Literal, ...]) -> bool | None:
+    left, right = facts.rank(parameter), facts.rank(str(values[0]))
+    return None if left is None or right is None else left != right
+
+
 def _among(value: Literal, values: tuple[Literal, ...]) -> bool | None:
     return None if value is None else value in values
 
@@ -151,6 +172,12 @@ _WORDS: dict[str, Callable[[ArgumentFacts, str, tuple[Literal, ...]], bool | Non
     "kind": lambda facts, p, kinds: _among(facts.kind(p), kinds),
     "nonempty": lambda facts, p, _: facts.nonempty(p),
     "one": lambda facts, p, _: facts.one(p),
+    "empty": lambda facts, p, _: _negate(_above(facts, p, (0,))),
+    "above": _above,
+    "square": lambda facts, p, _: facts.square(p),
+    "pinned": lambda facts, p, _: facts.pinned(p),
+    "apart": _apart,
+    "less": _less,
     "training": lambda facts, _, __: facts.training(),
     "grad": lambda facts, _, __: facts.grad(),
 }

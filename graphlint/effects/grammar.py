@@ -1,6 +1,6 @@
 """How a row is written, and what it becomes.
 
-    NAME(PARAMS) -> RESULT [! EFFECT [when COND] ["why"] [on TARGET] [since X.Y] [until X.Y]]... @ PROVENANCE
+    NAME(PARAMS) -> RESULT [! EFFECT [when COND] [unless COND] ["why"] [on TARGET] [since X.Y] [until X.Y]]... @ PROVENANCE
 
 NAME is the qualified name of a callable, or of an attribute (then without parentheses).  PARAMS is a Python parameter
 list.  A parameter annotated `int`, `float`, `number` or `size` takes host numbers: a device tensor given for it is
@@ -24,8 +24,9 @@ argument overrides the place.  A rank R is an integer, `?`, or a sum of integers
 the size argument or the varargs p has) and `len(p)`.
 
 EFFECT is one of the words of `EFFECTS`, with the parameter it is about in parentheses where that matters; COND is
-written as `conditions` says; TARGET is graph, compile or both, versions are torch's.  PROVENANCE is one or more of
-`h200-2.11` (measured), `doc`, `source-2.13` and `catalogue:<row>`.
+written as `conditions` says.  A call whose `when` is not known may have the effect; an `unless` exempts it only where
+it is known to hold, so it is for the rare case that source text hardly ever shows.  TARGET is graph, compile or both,
+versions are torch's.  PROVENANCE is one or more of `h200-2.11` (measured), `doc`, `source-2.13`, `catalogue:<row>`.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ EFFECTS = {
     "d2h": "a device tensor is copied to the host",
     "h2d": "pageable host memory is copied to the device",
     "argument": "a device tensor is given where a host number is needed",
+    "handle": "a library handle or plan is made on first use, which a warm-up must have done",
     "refused": "a capture refuses this for another reason, such as a solver's workspace",
     "pinned": "page-locked host memory is allocated",
     "hostrandom": "a random number is drawn on the host",
@@ -158,6 +160,7 @@ class Effect(NamedTuple):
     kind: str
     subject: str = ""
     condition: Condition | None = None
+    exempt: Condition | None = None
     why: str = ""
     targets: Target = Target.BOTH
     since: tuple[int, int] | None = None
@@ -175,7 +178,8 @@ class Row(NamedTuple):
 
 _HEAD = re.compile(r"(?P<name>[\w.]+)(?P<params>\(.*?\))? -> (?P<rest>.*) @ (?P<provenance>[^@]+)$")
 _EFFECT = re.compile(
-    r"(?P<kind>\w+)(?:\((?P<subject>[\w.]+)\))?(?: when (?P<cond>.*?))?(?: \"(?P<why>[^\"]*)\")?"
+    r"(?P<kind>\w+)(?:\((?P<subject>[\w.]+)\))?(?: when (?P<cond>.*?))?(?: unless (?P<unless>.*?))?"
+    r"(?: \"(?P<why>[^\"]*)\")?"
     r"(?: on (?P<target>graph|compile|both))?(?: since (?P<since>\d+\.\d+))?(?: until (?P<until>\d+\.\d+))?$"
 )
 
@@ -223,10 +227,11 @@ def _effect(text: str) -> Effect:
     if found is None or found["kind"] not in EFFECTS:
         raise ValueError(f"not an effect: `{text}`")
     condition = parse_condition(found["cond"]) if found["cond"] else None
+    exempt = parse_condition(found["unless"]) if found["unless"] else None
     default = "compile" if found["kind"] == "break" else "both"
     targets = Target[(found["target"] or default).upper()]
     since, until = _version(found["since"]), _version(found["until"])
-    return Effect(found["kind"], found["subject"] or "", condition, found["why"] or "", targets, since, until)
+    return Effect(found["kind"], found["subject"] or "", condition, exempt, found["why"] or "", targets, since, until)
 
 
 def _version(text: str | None) -> tuple[int, int] | None:

@@ -6,7 +6,8 @@ import functools
 from pathlib import Path
 from typing import NamedTuple
 
-from graphlint.effects.grammar import Argument, Row, parse_row
+from graphlint.effects.conditions import ArgumentFacts, evaluate
+from graphlint.effects.grammar import Argument, Effect, Row, parse_row
 
 _FOLDER = Path(__file__).parent
 
@@ -73,6 +74,13 @@ def _twin(name: str) -> Row | None:
             if row is not None:
                 return row
     return None
+
+
+def happens(effect: Effect, facts: ArgumentFacts) -> bool | None:
+    """Whether the call that the facts describe has the effect."""
+    if effect.exempt is not None and evaluate(effect.exempt, facts) is True:
+        return False
+    return evaluate(effect.condition, facts)
 
 
 def canonical(name: str) -> str:
