@@ -21,6 +21,10 @@ from graphlint.errors import ConfigError, InstallError
 GROUP = "graphlint.rules"
 BUILTIN = "builtin"
 STRANGER = "graphlint-"
+STRANGER_WARNING = (
+    "PyPI's unrelated `graphlint` is installed in {folder} too, and the two overwrite each other; "
+    "uninstall both, then `pip install torch-graphlint`"
+)
 REINSTALL = "install it with `pip install torch-graphlint`, or `pip install -e .` in a checkout"
 
 

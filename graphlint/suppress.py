@@ -140,11 +140,11 @@ def _statements(tree: ast.Module) -> dict[int, tuple[int, int]]:
 
 def _header_end(node: ast.stmt) -> int:
     last = node.end_lineno or node.lineno
-    body: list[ast.stmt] | None = getattr(node, "body", None) or getattr(node, "cases", None)
+    body: list[ast.stmt | ast.match_case] = getattr(node, "body", None) or getattr(node, "cases", None) or []
     if not body:
         return last
-    first = getattr(body[0], "pattern", body[0])
-    decorated = [each.lineno for each in getattr(body[0], "decorator_list", [])]
+    first = body[0].pattern if isinstance(body[0], ast.match_case) else body[0]
+    decorated: list[int] = [each.lineno for each in getattr(first, "decorator_list", [])]
     return max(node.lineno, min([first.lineno, *decorated]) - 1)
 
 

@@ -8,6 +8,7 @@ in `ast`; only `graphlint.report` converts them for readers that count otherwise
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -90,6 +91,7 @@ class Finding:
     """One prediction at one place.
 
     `effects` maps each target ("graph", "compile") that is affected to its effect; `effect` is the headline.
+    `regions` are all the regions that reach the place, `region` is the one that `trail` starts from.
     """
 
     code: str
@@ -104,24 +106,34 @@ class Finding:
     trail: tuple[Step, ...] = ()
     fix: Fix | None = None
     fingerprint: str = ""
+    regions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class RegionReport:
-    """What is predicted for one region; `verdict` is an effect's word or "clean"."""
+    """What is predicted for one region; `verdict` is an effect's word or "clean", `counts` has the findings by effect."""
 
     region: Region
     verdict: str
     findings: int
     unknown_calls: int
+    counts: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything one run of `check` has to say."""
+    """Everything one run of `check` has to say.
+
+    `suppressed` counts findings accepted by comments or a baseline, `hidden` those below the least confidence that was
+    asked for.  `lines` holds the text of every file that a finding, a trail or a region points into.  `remarks` are
+    sentences about the run as a whole.
+    """
 
     findings: tuple[Finding, ...]
     regions: tuple[RegionReport, ...] = ()
     files: int = 0
     suppressed: int = 0
-    unread: tuple[str, ...] = field(default=())
+    unread: tuple[str, ...] = ()
+    hidden: int = 0
+    lines: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()

@@ -1,0 +1,6 @@
+"""`graphlint` and `python -m graphlint`."""
+
+from graphlint.cli import main
+
+if __name__ == "__main__":
+    main()

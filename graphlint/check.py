@@ -1,0 +1,210 @@
+"""One run of `graphlint check`: read, interpret, judge, keep.
+
+    discover -> sources -> events a region -> findings -> one a place -> chosen -> not accepted -> Report
+
+What cannot be read or fails inside becomes a notice; the other files and regions are reported all the same.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from graphlint import baseline, suppress
+from graphlint.config import Config
+from graphlint.discover import Discovery, Found, discover, excludes
+from graphlint.errors import Unreadable, UsageError, near
+from graphlint.events import Event
+from graphlint.merge import Place, is_sure, merged, narrowed, place
+from graphlint.notices import INTERNAL, UNREADABLE, internal, notice, top
+from graphlint.registry import Registry, is_chosen, worst
+from graphlint.source import Source, decode, lines, parse, read
+from graphlint.types import Effect, Finding, Region, RegionReport, Report, Span
+
+ALWAYS = frozenset({UNREADABLE.code, INTERNAL.code})
+
+
+class RegionEvents(Protocol):
+    """What the interpreter tells of one region."""
+
+    @property
+    def region(self) -> Region: ...
+    @property
+    def events(self) -> Sequence[Event]: ...
+    @property
+    def unknown_calls(self) -> int: ...
+
+
+Interpreter = Callable[[Sequence[Source]], Iterable[RegionEvents]]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A region with what its events led to."""
+
+    region: Region
+    findings: tuple[Finding, ...]
+    unknown_calls: int
+
+
+class Read(NamedTuple):
+    """Parsed files, and a notice for each that is not."""
+
+    sources: tuple[Source, ...]
+    notices: tuple[Finding, ...]
+
+
+def check(paths: Sequence[str], config: Config, registry: Registry, interpret: Interpreter) -> Report:
+    """Check files and folders; raises `UsageError` and `ConfigError`, never for what a file contains."""
+    validate(config, registry)
+    discovery = discover(paths, config.exclude, config.root)
+    files = _wanted(discovery, config)
+    unlisted = tuple(notice(UNREADABLE, top(each.name), f"`{each.name}` {each.reason}") for each in discovery.refused)
+    done = check_sources(read_all(files), config, registry, interpret, unlisted)
+    empty = tuple(f"no Python file was found under `{each}`" for each in discovery.empty)
+    return replace(done, remarks=empty)
+
+
+def check_sources(
+    given: Read, config: Config, registry: Registry, interpret: Interpreter, unlisted: tuple[Finding, ...] = ()
+) -> Report:
+    """Check what has been read already."""
+    broken: list[Finding] = [*unlisted, *given.notices]
+    judged = list(_judge(given.sources, registry, interpret, broken))
+    texts = {source.name: source for source in given.sources}
+    found = merged([finding for each in judged for finding in each.findings] + broken)
+    sure = _chosen(found, config)
+    accepted = _accepted(sure, texts, config, registry)
+    known = _fingerprinted(accepted.findings, texts, config)
+    fresh = baseline.compare(known, _baseline(config))
+    kept = {place(each) for each in fresh.findings}
+    return Report(
+        findings=fresh.findings,
+        files=len(given.sources) + len(given.notices),
+        regions=tuple(sorted((_region(each, kept, config) for each in judged), key=_by_name)),
+        suppressed=accepted.suppressed + fresh.accepted,
+        unread=tuple(sorted({each.span.file for each in fresh.findings if each.code == UNREADABLE.code})),
+        hidden=sum(not is_sure(each, config.min_confidence) for each in _selected(found, config)),
+        lines=_lines(fresh.findings, texts),
+    )
+
+
+def validate(config: Config, registry: Registry) -> None:
+    """Refuse selectors that select nothing; raises `UsageError`."""
+    known = [word for page in registry.pages for word in (page.code, page.name)]
+    for word in (*config.select, *config.ignore):
+        if not any(page.name == word or page.code.startswith(word) for page in registry.pages):
+            raise UsageError(f"no rule has the code or name `{word}`", near(word, known) or "`graphlint rules` lists them")
+
+
+def _wanted(discovery: Discovery, config: Config) -> tuple[Found, ...]:
+    """Files named on the command line are read whatever they are called, unless a pattern of the project says no."""
+    if not config.exclude:
+        return discovery.files
+    return tuple(each for each in discovery.files if not excludes(each, config.exclude, config.root))
+
+
+def read_all(files: Iterable[Found]) -> Read:
+    """Read every file that can be read."""
+    return _collected((each.name, partial(read, each.path, each.name)) for each in files)
+
+
+def read_text(data: bytes, name: str) -> Read:
+    """Read one file whose content is at hand."""
+    return _collected([(name, lambda: parse(decode(data), name))])
+
+
+def _collected(readers: Iterable[tuple[str, Callable[[], Source]]]) -> Read:
+    sources: list[Source] = []
+    notices: list[Finding] = []
+    for name, reader in readers:
+        try:
+            sources.append(reader())
+        except Unreadable as error:
+            help = "mend it, or leave it out with `exclude` in `[tool.graphlint]`"
+            notices.append(notice(UNREADABLE, top(name, error.line), f"`{name}` {error.reason}", help))
+        except Exception as error:
+            notices.append(internal(error, top(name), f"reading `{name}`"))
+    return Read(tuple(sources), tuple(notices))
+
+
+def _judge(
+    sources: Sequence[Source], registry: Registry, interpret: Interpreter, broken: list[Finding]
+) -> Iterator[Judged]:
+    try:
+        for region, events, unknown in _interpreted(sources, interpret):
+            yield Judged(region, tuple(registry.judge(events, region.name)), unknown)
+    except Exception as error:
+        file = sources[0].name if sources else "."
+        broken.append(internal(error, top(file), "interpreting; regions not listed were not checked"))
+
+
+def _interpreted(sources: Sequence[Source], interpret: Interpreter) -> Iterator[tuple[Region, Sequence[Event], int]]:
+    for each in interpret(sources):
+        yield each.region, each.events, each.unknown_calls
+
+
+def _selected(findings: Iterable[Finding], config: Config) -> tuple[Finding, ...]:
+    chosen = (each for each in findings if _is_selected(each, config))
+    return tuple(each for finding in chosen if (each := narrowed(finding, config.target)) is not None)
+
+
+def _is_selected(finding: Finding, config: Config) -> bool:
+    select = () if finding.code in ALWAYS else config.select
+    return is_chosen(finding.code, finding.rule, select, config.ignore)
+
+
+def _chosen(findings: Iterable[Finding], config: Config) -> tuple[Finding, ...]:
+    return tuple(each for each in _selected(findings, config) if is_sure(each, config.min_confidence))
+
+
+def _accepted(
+    findings: tuple[Finding, ...], texts: Mapping[str, Source], config: Config, registry: Registry
+) -> suppress.Kept:
+    """Honour the comments of every file, and add notices about comments that are wrong or useless."""
+    names = {word: page.code for page in registry.pages for word in (page.code, page.name)}
+    marks = {name: found for name, source in texts.items() if any(found := suppress.marks(source, names))}
+    kept = suppress.apply(findings, marks)
+    active = {page.code for page in registry.pages if is_chosen(page.code, page.name, config.select, config.ignore)}
+    about = [each for found in marks.values() for each in found.notices] + suppress.unused(kept.unused, active)
+    everything = kept.findings + _chosen(about, config)
+    return kept._replace(findings=tuple(sorted(everything, key=place)))
+
+
+def _fingerprinted(findings: tuple[Finding, ...], texts: Mapping[str, Source], config: Config) -> tuple[Finding, ...]:
+    root = os.path.join(os.path.abspath(config.root), "")
+
+    def text(span: Span) -> str:
+        source = texts.get(span.file)
+        return lines(source)[span.line - 1] if source and span.line <= len(lines(source)) else ""
+
+    def home(file: str) -> str:
+        path = os.path.abspath(texts[file].path if file in texts else file)
+        return path.removeprefix(root).replace(os.sep, "/") if path.startswith(root) else file
+
+    return baseline.fingerprinted(findings, text, home)
+
+
+def _baseline(config: Config) -> frozenset[str]:
+    return baseline.load(Path(config.root) / config.baseline) if config.baseline else frozenset()
+
+
+def _region(judged: Judged, kept: set[Place], config: Config) -> RegionReport:
+    own = {place(each): each.effect for each in _chosen(judged.findings, config) if place(each) in kept}
+    faults = [effect for effect in own.values() if effect is not Effect.NOTE]
+    counts = tuple((effect.value, faults.count(effect)) for effect in Effect if effect in faults)
+    verdict = worst(faults).value if faults else "clean"
+    return RegionReport(judged.region, verdict, len(faults), judged.unknown_calls, counts)
+
+
+def _by_name(report: RegionReport) -> tuple[str, int, str]:
+    return report.region.span.file, report.region.span.line, report.region.name
+
+
+def _lines(findings: Iterable[Finding], texts: Mapping[str, Source]) -> dict[str, tuple[str, ...]]:
+    spans = [span for each in findings for span in (each.span, *(step.span for step in each.trail))]
+    return {file: lines(texts[file]) for file in sorted({span.file for span in spans}) if file in texts}

@@ -1,0 +1,84 @@
+"""The command line: finds the command, prints errors, sets the exit status.
+
+0   nothing at or above the failing effect
+1   findings, or a file that could not be read
+2   the command line, the configuration or the installation is wrong
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import NoReturn
+
+import click
+
+from graphlint import __version__
+from graphlint.errors import GraphlintError, near
+
+COMMANDS = {
+    "check": ("graphlint.commands.check:check", "Find what CUDA Graph capture will refuse, freeze or waste."),
+    "confirm": ("graphlint.confirm.command:confirm", "Capture for real, and compare with what was predicted."),
+    "explain": ("graphlint.commands.explain:explain", "Print the page of a code or rule."),
+    "rules": ("graphlint.commands.rules:rules", "List all rules."),
+}
+TRACEBACK = "GRAPHLINT_TRACEBACK"
+
+
+class Commands(click.Group):
+    """Commands that are imported when they are run, so that `check` does not pay for the others."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(import_module(module), name)
+        return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            hint = near(args[0], COMMANDS) or f"to check it: `graphlint check {args[0]}`"
+            raise click.UsageError(f"there is no command `{args[0]}`\n  {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, about) for name, (_, about) in sorted(COMMANDS.items())])
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "-V", "--version", message="%(prog)s %(version)s", prog_name="graphlint")
+def graphlint() -> None:
+    """Tell what CUDA Graph capture will do to PyTorch code, before the code runs."""
+
+
+def main() -> NoReturn:
+    """Run the command line; every error is one clear line and an exit status."""
+    try:
+        status = graphlint(standalone_mode=False)
+    except click.exceptions.Exit as done:
+        status = done.exit_code
+    except click.ClickException as error:
+        error.show()
+        status = 2
+    except GraphlintError as error:
+        click.echo(f"graphlint: {error}", err=True)
+        status = error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("graphlint: interrupted", err=True)
+        status = 130
+    except BrokenPipeError:
+        # Whoever read the report has gone; what is still buffered must not raise again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 1
+    except Exception as error:
+        if os.environ.get(TRACEBACK):
+            raise
+        click.echo(f"graphlint: internal error: {type(error).__name__}: {error}", err=True)
+        click.echo(f"  please report this with the output of `{TRACEBACK}=1 graphlint ...`", err=True)
+        status = 2
+    sys.exit(status if isinstance(status, int) else 0)

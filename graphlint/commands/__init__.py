@@ -1,0 +1,1 @@
+"""The commands of the command line, one module each; each is imported only when it is run."""

@@ -1,0 +1,36 @@
+"""`graphlint explain`: the page of a code or rule."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from graphlint import config, registry
+from graphlint.errors import InstallError
+from graphlint.notices import Notice
+from graphlint.rule import Rule
+
+
+@click.command(short_help="Print the page of a code or rule.")
+@click.argument("word", metavar="CODE|NAME")
+def explain(word: str) -> None:
+    """Print what happens, why, an example that fails, one that captures, and how to fix it."""
+    settings = config.load(Path.cwd())
+    found = registry.load(settings.rules, settings.root).page(word)
+    click.echo(page(found), nl=False)
+
+
+def page(each: Rule | Notice) -> str:
+    """A page with its head line; raises `InstallError` where Python was told to drop docstrings."""
+    if not each.page.strip():
+        raise InstallError(f"the page of `{each.name}` is its docstring, which `python -OO` drops", "run it without -OO")
+    return f"{each.code} {each.name}{predictions(each)}\n\n{each.page.strip()}\n"
+
+
+def predictions(each: Rule | Notice) -> str:
+    """What a rule predicts under each target: ` (capture: breaks; compile: defeats)`."""
+    if isinstance(each, Notice):
+        return " (about graphlint itself)"
+    pairs = (("capture", each.predicts), ("compile", each.compile))
+    return " (" + "; ".join(f"{name}: {effect.value}" for name, effect in pairs if effect) + ")"

@@ -1,0 +1,52 @@
+"""Byte columns, as `ast` counts them, become the columns that editors, terminals and people count."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from graphlint.types import Span
+
+Lines = Mapping[str, tuple[str, ...]]
+
+
+class Position(NamedTuple):
+    """A place as the language server protocol has it: 0-based line, 0-based column in UTF-16 code units."""
+
+    line: int
+    character: int
+
+
+def line_at(lines: Lines, file: str, line: int) -> str:
+    """The text of a 1-based line; empty when the file was not read."""
+    text = lines.get(file, ())
+    return text[line - 1] if 0 < line <= len(text) else ""
+
+
+def utf16(text: str, column: int) -> int:
+    """A byte column of a line in UTF-16 code units."""
+    if text.isascii():
+        return column
+    return len(_before(text, column).encode("utf-16-le")) // 2
+
+
+def character(text: str, column: int) -> int:
+    """A byte column of a line in characters."""
+    return column if text.isascii() else len(_before(text, column))
+
+
+def _before(text: str, column: int) -> str:
+    return text.encode()[:column].decode(errors="ignore")
+
+
+def start(span: Span, lines: Lines) -> Position:
+    return Position(span.line - 1, utf16(line_at(lines, span.file, span.line), span.column))
+
+
+def end(span: Span, lines: Lines) -> Position:
+    return Position(span.end_line - 1, utf16(line_at(lines, span.file, span.end_line), span.end_column))
+
+
+def shown(span: Span, lines: Lines) -> str:
+    """`file:line:column` as people and terminals count: both from 1, in characters."""
+    return f"{span.file}:{span.line}:{character(line_at(lines, span.file, span.line), span.column) + 1}"

@@ -1,0 +1,123 @@
+"""A report for people: each finding with its line, the calls that lead there and the cure, then the regions.
+
+src/model.py:41:12: GL101 breaks: `score.max().item()` reads a device value back to the host
+   |
+41 |         if score.max().item() > 0:
+   |            ^^^^^^^^^^^^^^^^^^
+   = captured in `model.Model.forward`
+   = called at src/model.py:30:9 in `x = self.route(x)`
+   = help: keep the decision on the device
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from unicodedata import east_asian_width
+
+from graphlint.report.concise import label
+from graphlint.report.positions import character, line_at, shown
+from graphlint.report.totals import sentences
+from graphlint.types import Effect, Finding, RegionReport, Report, Span
+
+Paint = Callable[[str, str], str]
+COLOURS = {Effect.BREAKS: "31", Effect.STALE: "35", Effect.DEFEATS: "33", Effect.NOTE: "36"}
+BOLD, FAINT, GREEN = "1", "2", "32"
+WIDEST = 110
+LISTED = 25
+RANK = ("breaks", "stale", "defeats", "clean")
+
+
+def plain(text: str, colour: str) -> str:
+    """Leave text as it is."""
+    return text
+
+
+def coloured(text: str, colour: str) -> str:
+    """Colour text for a terminal."""
+    return f"\033[{colour}m{text}\033[0m"
+
+
+def render(report: Report, paint: Paint = plain) -> str:
+    """The whole report; ends in a newline."""
+    blocks = [_finding(each, report, paint) for each in report.findings]
+    regions = _regions(report.regions, paint)
+    if regions:
+        blocks.append(regions)
+    blocks.append("\n".join(sentences(report)))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _finding(finding: Finding, report: Report, paint: Paint) -> str:
+    place = paint(shown(finding.span, report.lines) + ":", BOLD)
+    head = f"{place} {paint(label(finding) + ':', COLOURS[finding.effect])} {finding.message}"
+    excerpt = _excerpt(finding.span, line_at(report.lines, finding.span.file, finding.span.line), paint, finding.effect)
+    margin = " " * len(str(finding.span.line)) + paint(" = ", FAINT) if excerpt else "  " + paint("= ", FAINT)
+    notes = [margin + note for note in _notes(finding, report)]
+    return "\n".join([head, *excerpt, *notes])
+
+
+def _excerpt(span: Span, text: str, paint: Paint, effect: Effect) -> list[str]:
+    """The line with its span underlined; a span over several lines is underlined to the end of the first."""
+    if not text.strip():
+        return []
+    first = character(text, span.column)
+    last = character(text, span.end_column) if span.end_line == span.line else len(text.rstrip())
+    text, first, last = _clipped(text.replace("\t", " "), first, last)
+    number = str(span.line)
+    gutter = " " * len(number) + paint(" |", FAINT)
+    mark = " " * _width(text[:first]) + paint("^" * max(_width(text[first:last]), 1), COLOURS[effect])
+    return [gutter, f"{paint(number + ' |', FAINT)} {text.rstrip()}", f"{gutter} {mark}"]
+
+
+def _clipped(text: str, first: int, last: int) -> tuple[str, int, int]:
+    """A line of bearable length around what is underlined."""
+    if len(text) <= WIDEST:
+        return text, first, last
+    start = max(0, min(first - 20, len(text) - WIDEST))
+    cut = text[start : start + WIDEST]
+    if start:
+        cut = "…" + cut[1:]
+    if start + WIDEST < len(text):
+        cut = cut[:-1] + "…"
+    return cut, first - start, min(last - start, WIDEST)
+
+
+def _width(text: str) -> int:
+    """Columns that text takes on a terminal."""
+    return len(text) if text.isascii() else sum(2 if east_asian_width(each) in "WF" else 1 for each in text)
+
+
+def _notes(finding: Finding, report: Report) -> list[str]:
+    said = [f"captured in `{finding.region}`{_others(finding)}"] if finding.region else []
+    for step in finding.trail:
+        text = line_at(report.lines, step.span.file, step.span.line).strip()
+        said.append(f"called at {shown(step.span, report.lines)}{f' in `{text[:70]}`' if text else ''}")
+    return [*said, f"help: {finding.help}"] if finding.help else said
+
+
+def _others(finding: Finding) -> str:
+    more = len(finding.regions) - 1
+    return f" and {more} more region{'' if more == 1 else 's'}" if more > 0 else ""
+
+
+def _regions(regions: Sequence[RegionReport], paint: Paint) -> str:
+    """One line a region, the worst first; of many, only the worst."""
+    ordered = sorted(regions, key=lambda each: (RANK.index(each.verdict), -each.findings, each.region.name))
+    listed = [_region(each, paint) for each in ordered[:LISTED]]
+    rest = ordered[LISTED:]
+    if rest:
+        faulty = sum(each.verdict != "clean" for each in rest)
+        listed.append(f"… and {len(rest):,} more regions, {faulty:,} of them with findings")
+    return "\n".join(listed)
+
+
+def _region(report: RegionReport, paint: Paint) -> str:
+    if not report.counts:
+        return f"`{report.region.name}`: {paint('clean', GREEN)}"
+    parts = [paint(_counted(number, effect), COLOURS[Effect(effect)]) for effect, number in report.counts]
+    return f"`{report.region.name}`: {', '.join(parts)}"
+
+
+def _counted(number: int, effect: str) -> str:
+    noun = {"breaks": "break", "defeats": "defeat"}.get(effect, effect)
+    return f"{number} {noun}{'s' if number != 1 and noun != effect else ''}"

@@ -1,0 +1,60 @@
+"""The numbers under a report: how many findings of each effect, and in how much code."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from graphlint.types import Effect, Finding, Report
+
+FAULTS = (Effect.BREAKS, Effect.STALE, Effect.DEFEATS)
+
+
+def by_effect(findings: Iterable[Finding]) -> dict[str, int]:
+    """Findings of each effect, the gravest first, zeros included."""
+    counted = Counter(each.effect for each in findings)
+    return {effect.value: counted[effect] for effect in Effect}
+
+
+def count(number: int, noun: str) -> str:
+    """`1 finding`, `2 findings`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def sentences(report: Report) -> list[str]:
+    """What a run found and read, and what it leaves out, one sentence a line."""
+    said = [f"{_found(report)} in {_read(report)}"]
+    if report.unread:
+        said.append(f"{count(len(report.unread), 'file')} could not be read, and nothing is known about what is in them")
+    if report.suppressed:
+        said.append(f"{count(report.suppressed, 'finding')} suppressed")
+    if report.hidden:
+        said.append(f"{count(report.hidden, 'less certain finding')} hidden; `--min-confidence possible` shows all")
+    if report.files > len(report.unread) and not report.regions:
+        said.append("no captured region was found; `# graphlint: region` above a `def` marks one")
+    return said
+
+
+def _found(report: Report) -> str:
+    numbers = by_effect(report.findings)
+    kinds = ", ".join(f"{numbers[effect.value]:,} {effect.value}" for effect in FAULTS if numbers[effect.value])
+    notes = count(numbers[Effect.NOTE.value], "note") if numbers[Effect.NOTE.value] else ""
+    faults = count(sum(numbers[effect.value] for effect in FAULTS), "finding")
+    if kinds:
+        return f"{faults} ({kinds}){' and ' + notes if notes else ''}"
+    return notes or "no findings"
+
+
+def _read(report: Report) -> str:
+    clean = sum(each.verdict == "clean" for each in report.regions)
+    regions = count(len(report.regions), "region")
+    if report.regions:
+        regions += " (all clean)" if clean == len(report.regions) else f" ({clean:,} clean)"
+    return f"{count(report.files, 'file')}, {regions}"
+
+
+def statistics(report: Report) -> str:
+    """Findings by code, the commonest first, as a table."""
+    counted = Counter((each.code, each.rule) for each in report.findings)
+    ordered = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
+    return "".join(f"{number:7,}  {code}  {rule}\n" for (code, rule), number in ordered)
