@@ -79,7 +79,10 @@ def discover(paths: Sequence[str], exclude: Sequence[str] = (), base: Path | Non
         else:
             found = [_given(path)]
         for each in found:
-            files.setdefault(os.path.realpath(each.path), each)
+            real = os.path.realpath(each.path)
+            # Of several names for one file the one that is no link is reported.
+            if real not in files or str(each.path) == real:
+                files[real] = each
     return Discovery(tuple(sorted(files.values(), key=lambda each: each.name)), tuple(sorted(refused)), tuple(empty))
 
 
@@ -97,9 +100,9 @@ def _given(path: str) -> Found:
 
 def reported(path: str) -> str:
     """A path as reports name it; bytes that are not UTF-8 are replaced."""
-    below = os.path.join(os.getcwd(), "")
-    full = os.path.abspath(path)
-    name = full.removeprefix(below) if full.startswith(below) else os.path.normpath(path)
+    here = os.getcwd()
+    full, below = os.path.abspath(path), os.path.join(here, "")
+    name = full.removeprefix(below) if full.startswith(below) else "." if full == here else os.path.normpath(path)
     return os.fsencode(name).decode(errors="replace").replace(os.sep, "/")
 
 
