@@ -13,6 +13,7 @@ RESULT says what comes back:
     reduce(p[, kind])            as p without the dimensions in `dim` (kept with `keepdim`); rank 0 without `dim`
     new(kind[, rank=R])          a fresh tensor on `device`, which is the host when that is not given
     host(p[, kind])              a copy of p on the host
+    device(p[, kind])            a copy of p on the device
     arg(p)                       p itself, such as what an in-place operation returns
     tuple(r...)  list(r)         several results; a list of unknown length
     number(kind)  bool  text  none  shape  device  dtype  module  object  generator  unknown
@@ -33,6 +34,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from graphlint.effects.conditions import WORDS, AllOf, AnyOf, Condition, Literal, Not, Test
@@ -52,6 +54,7 @@ EFFECTS = {
     "generator": "a generator that the graph does not know is used, or one is seeded",
     "clock": "the clock or another host fact is read",
     "state": "state on the host outlives the call, such as a counter",
+    "backward": "the backward pass reads device values on the host",
     "break": "Dynamo splits the graph here",
 }
 HOST_TYPES = frozenset({"int", "float", "number", "size"})
@@ -119,6 +122,11 @@ class Host(NamedTuple):
     kind: str = "same"
 
 
+class OnDevice(NamedTuple):
+    parameter: str
+    kind: str = "same"
+
+
 class Argument(NamedTuple):
     parameter: str
 
@@ -151,7 +159,7 @@ class Choice(NamedTuple):
     otherwise: Result
 
 
-Result = Like | Promote | Reduce | New | Host | Argument | Several | Number | Plain | Guard | Choice
+Result = Like | Promote | Reduce | New | Host | OnDevice | Argument | Several | Number | Plain | Guard | Choice
 
 
 class Effect(NamedTuple):
@@ -191,13 +199,39 @@ def parse_row(line: str) -> Row:
         raise RowError(f"not a row: `{line}`")
     try:
         result, *effects = head["rest"].split(" ! ")
-        parameters = _parameters(head["params"] or "()")
+        parameters = _parameters(head["params"] or "(self)")
         stated = tuple(_effect(text.strip()) for text in effects)
         implied = tuple(Effect("argument", p.name, Test("device", p.name)) for p in parameters if p.host)
         provenance = tuple(word.strip() for word in head["provenance"].split(","))
-        return Row(head["name"], parameters, parse_result(result), stated + implied, provenance, head["params"] is None)
+        row = Row(head["name"], parameters, parse_result(result), stated + implied, provenance, head["params"] is None)
+        _check_names(row)
+        return row
     except (SyntaxError, ValueError, KeyError, IndexError) as error:
         raise RowError(f"{head['name']}: {error}") from error
+
+
+def _check_names(row: Row) -> None:
+    """A condition on a parameter that the row does not have would silently never hold."""
+    known = {parameter.name for parameter in row.parameters}
+    for name in _named([row.result, *row.effects]):
+        if name not in known and not name.startswith("ctor."):
+            raise ValueError(f"speaks of `{name}`, which is not a parameter")
+
+
+def _named(values: Iterable[object]) -> Iterator[str]:
+    for value in values:
+        match value:
+            case Like(name) | Reduce(name) | Host(name) | OnDevice(name) | Argument(name):
+                yield name
+            case Test(word, name, rest):
+                yield from [name] if name else []
+                yield from (str(other) for other in rest if word in ("same", "apart"))
+            case Effect(subject=name) if name:
+                yield name
+        if isinstance(value, tuple):
+            yield from value.parameters if isinstance(value, Promote) else ()
+            yield from (name for word, name in value.terms if word != "unknown") if isinstance(value, Rank) else ()
+            yield from _named(value)
 
 
 def _parameters(text: str) -> tuple[Parameter, ...]:
@@ -313,6 +347,8 @@ def _tensor(word: str, names: list[str], rank: Rank | None) -> Result:
             return New(kind, rank)
         case "host", [parameter]:
             return Host(parameter, kind or "same")
+        case "device", [parameter]:
+            return OnDevice(parameter, kind or "same")
         case "arg", [parameter]:
             return Argument(parameter)
         case "number", [] if kind:
