@@ -1,8 +1,8 @@
 """What a child is told to do: one target, how to build it and what to try; plain data that survives JSON.
 
-    target   path/to/file.py:make_case    a factory in a file
-             pkg.mod:make_case            a factory in a module
-             pkg.mod:Model                an `nn.Module` class, with `--init k=v` and `--input name=float32[2,16,64]`
+target   path/to/file.py:make_case    a factory in a file
+         pkg.mod:make_case            a factory in a module
+         pkg.mod:Model                an `nn.Module` class, with `--init k=v` and `--input name=float32[2,16,64]`
 """
 
 from __future__ import annotations

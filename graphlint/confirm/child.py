@@ -1,0 +1,138 @@
+"""The process that runs user code: `python -m graphlint.confirm.child`, told what to do as JSON on its input.
+
+    {"plans": [...], "results": "...", "stages": "...", "traces": "..."}
+
+It appends one line to `results` for every plan and one to `stages` whenever something new begins, so that the parent
+knows how far a child that died had come; `traces` takes the stack of a crash or of a hang.  What user code prints goes
+to this process's own output.  Torch is imported late, so that a missing one is an outcome too.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import sys
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import IO, Any
+
+from graphlint.confirm import codec, frames, plan
+from graphlint.confirm.outcome import Machine, Outcome
+from graphlint.confirm.plan import Plan
+from graphlint.errors import GraphlintError, UsageError
+
+NOWHERE = Machine("none", "", "")
+MARGIN = 2.0
+"""Seconds before the time limit at which the stack is written, so that it is there when the parent reads it."""
+
+Stage = Callable[[str], object]
+
+
+class NoDevice(GraphlintError):
+    """There is nothing to confirm on."""
+
+
+def main() -> int:
+    """Run all plans; 0 when each has a result line."""
+    order = json.load(sys.stdin)
+    with open(order["results"], "a") as results, open(order["stages"], "a") as stages, open(order["traces"], "a") as traces:
+        faulthandler.enable(traces)
+        for place, each in enumerate(order["plans"]):
+            one = plan.decode(each)
+            faulthandler.dump_traceback_later(max(one.options.timeout - MARGIN, 0.5), file=traces)
+            outcome = attempt(one, lambda word, place=place: _say(stages, {"plan": place, "stage": word}))
+            faulthandler.cancel_dump_traceback_later()
+            healthy = _is_healthy()
+            _say(results, {"plan": place, "outcome": codec.encode(outcome), "healthy": healthy})
+            if not healthy:
+                return 3
+    return 0
+
+
+def _say(file: IO[str], message: dict[str, Any]) -> None:
+    file.write(json.dumps(message) + "\n")
+    file.flush()
+
+
+def _is_healthy() -> bool:
+    """Whether the CUDA context survived: after a bad address every later call fails, whatever it is."""
+    torch: Any = sys.modules.get("torch")
+    if torch is None or not torch.cuda.is_initialized():
+        return True
+    try:
+        torch.cuda.synchronize()
+        torch.cuda.empty_cache()
+    except RuntimeError:
+        return False
+    return True
+
+
+def attempt(one: Plan, stage: Stage) -> Outcome:
+    """The outcome of one plan; whatever user code raises becomes a "not-run" with one clear line."""
+    reached = ["starting"]
+
+    def told(word: str) -> None:
+        reached[0] = word
+        stage(word)
+
+    try:
+        return _confirmed(one, told)
+    except KeyboardInterrupt:
+        raise
+    except NoDevice as error:
+        return Outcome(one.target, "not-run", NOWHERE, reason=str(error), stage="no device")
+    except UsageError as error:
+        return Outcome(one.target, "not-run", NOWHERE, reason=str(error).replace("\n  ", "; "), stage=reached[0])
+    except BaseException as error:
+        return Outcome(one.target, "not-run", NOWHERE, reason=described(error, reached[0]), stage=reached[0])
+
+
+def described(error: BaseException, stage: str) -> str:
+    """One line: what happened, while doing what, where."""
+    root = error if isinstance(error, SystemExit) else frames.cause(error)
+    trail = frames.trail(root)
+    where = f" ({trail[-1].file}:{trail[-1].line})" if trail else ""
+    if isinstance(error, SystemExit):
+        return f"the target called `sys.exit({'' if error.code is None else repr(error.code)})` while {stage}{where}"
+    if type(root).__name__ == "OutOfMemoryError":
+        return f"ran out of GPU memory while {stage}{where}"
+    if isinstance(root, ImportError):
+        return f"cannot be imported: {type(root).__name__}: {frames.words(root)}{where}"
+    return f"{type(root).__name__} while {stage}: {frames.words(root)}{where}"
+
+
+def _confirmed(one: Plan, stage: Stage) -> Outcome:
+    stage("importing torch")
+    kind = backend(one.options.device)
+    if kind == "emulated":
+        from graphlint import emulate  # only here: it replaces parts of torch
+
+        return emulate.confirm(one, stage)  # type: ignore[attr-defined,no-any-return,unused-ignore]
+    from graphlint.confirm import target  # imports torch
+
+    return target.confirm(one, stage)
+
+
+def backend(device: str) -> str:
+    """ "cuda" or "emulated"; raises `NoDevice` with what can be done instead."""
+    if find_spec("torch") is None:
+        raise NoDevice("torch is not installed here, and confirming imports it", "`graphlint check` needs no torch")
+    import torch
+
+    if device in ("auto", "cuda") and torch.cuda.is_available():
+        return "cuda"
+    emulator = find_spec("graphlint.emulate") is not None and hasattr(_emulate(), "confirm")
+    if device == "cuda" or not emulator:
+        instead = "`--device emulated` runs it without one" if emulator else "`graphlint check` needs none"
+        raise NoDevice("no CUDA device is visible, so nothing can be captured", instead)
+    return "emulated"
+
+
+def _emulate() -> object:
+    from graphlint import emulate
+
+    return emulate
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,122 @@
+"""The seam between the engine and a GPU: what capturing needs, as a protocol, and CUDA's way of doing it.
+
+Facts about CUDA that shaped it (H200, torch 2.11): `torch.cuda.graph` leaves its stream current when ending the
+capture raises, so the stream is put back here; after a failed capture the default generator can stay in capture mode
+until another capture ends well, which is what `repair` does.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+from unittest import mock
+
+import torch
+
+from graphlint.confirm.outcome import Machine
+
+
+@dataclass
+class Captured:
+    """A capture that went through: `replay()` runs it, `output` is what the call returned during capture."""
+
+    replay: Callable[[], object]
+    output: Any
+    seconds: float
+    pool: tuple[int, int] | None = None
+    reserved: int = 0
+
+
+class Device(Protocol):
+    """What the engine asks of a device."""
+
+    machine: Machine
+    name: str
+
+    def synchronize(self) -> None: ...
+    def warming(self) -> AbstractContextManager[object]: ...
+    def believing(self) -> AbstractContextManager[object]: ...
+    def capture(self, step: Callable[[], object], pool: tuple[int, int] | None = None) -> Captured: ...
+    def repair(self) -> None: ...
+    def seed(self, seed: int) -> None: ...
+    def draws(self) -> int: ...
+    def random(self) -> object: ...
+    def set_random(self, state: Any) -> None: ...
+
+
+class Cuda:
+    """The current CUDA device; `mode` is CUDA's stream capture mode."""
+
+    name = "cuda"
+
+    def __init__(self, mode: str = "global") -> None:
+        self.mode = mode
+        self.machine = machine()
+
+    def synchronize(self) -> None:
+        torch.cuda.synchronize()
+
+    @contextmanager
+    def warming(self) -> Iterator[None]:
+        """A side stream that waits for the current one, and is waited for."""
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            yield
+        torch.cuda.current_stream().wait_stream(side)
+        torch.cuda.synchronize()
+
+    @contextmanager
+    def believing(self) -> Iterator[None]:
+        """Code that asks whether it is being captured is told that it is."""
+        with mock.patch("torch.cuda.graphs._cuda_isCurrentStreamCapturing", lambda: True):
+            yield
+
+    def capture(self, step: Callable[[], object], pool: tuple[int, int] | None = None) -> Captured:
+        """Capture one call; raises what the body or the end of the capture raised, the body's as `__context__`."""
+        graph, before = torch.cuda.CUDAGraph(), torch.cuda.current_stream()
+        started, reserved = time.perf_counter(), torch.cuda.memory_reserved()
+        try:
+            with torch.cuda.graph(graph, pool=pool, capture_error_mode=self.mode):
+                output = step()
+        finally:
+            torch.cuda.set_stream(before)
+        seconds = time.perf_counter() - started
+        grown = max(torch.cuda.memory_reserved() - reserved, 0)
+        return Captured(graph.replay, output, seconds, graph.pool(), grown)
+
+    def repair(self) -> None:
+        with torch.no_grad():
+            spare = torch.zeros(1, device="cuda")
+            self.capture(lambda: spare.add_(torch.rand(1, device="cuda")))
+
+    def seed(self, seed: int) -> None:
+        torch.cuda.manual_seed_all(seed)
+
+    def draws(self) -> int:
+        """The default generator's offset, which grows with every random number drawn."""
+        return int(torch.cuda.default_generators[torch.cuda.current_device()].get_offset())
+
+    def random(self) -> object:
+        return torch.cuda.get_rng_state()
+
+    def set_random(self, state: Any) -> None:
+        torch.cuda.set_rng_state(state)
+
+
+def machine() -> Machine:
+    """The GPU and the versions an outcome belongs to."""
+    return Machine("cuda", torch.cuda.get_device_name(), torch.__version__, _driver(), torch.version.cuda or "")
+
+
+def _driver() -> str:
+    """The driver's version as `nvidia-smi` shows it; the CUDA version it supports where the kernel does not say."""
+    try:
+        with open("/proc/driver/nvidia/version") as file:
+            words = file.readline().split()
+    except OSError:
+        return f"cuda {torch._C._cuda_getDriverVersion()}"
+    return next((word for word in words if word[:1].isdigit() and "." in word), "")

@@ -1,0 +1,35 @@
+"""What one call launches, as the profiler (CUPTI) counts it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+
+@dataclass(frozen=True, slots=True)
+class Kernels:
+    """Device activities of one call: how many, their summed time in ms, and the host calls that launched graphs."""
+
+    count: int
+    gpu_ms: float
+    graph_launches: int
+    kernel_launches: int
+
+
+def counted(step: Callable[[], object]) -> Kernels:
+    """Profile one call."""
+    activities = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
+    torch.cuda.synchronize()
+    with torch.profiler.profile(activities=activities) as profile:
+        step()
+        torch.cuda.synchronize()
+    results: Any = profile.profiler
+    events = list(results.kineto_results.events())
+    device = [each for each in events if each.device_type() == torch.autograd.DeviceType.CUDA]
+    names = [each.name() for each in events if each.device_type() == torch.autograd.DeviceType.CPU]
+    launches = sum("LaunchKernel" in name for name in names)
+    graphs = sum("GraphLaunch" in name for name in names)
+    return Kernels(len(device), sum(each.duration_ns() for each in device) / 1e6, graphs, launches)

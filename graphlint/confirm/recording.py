@@ -1,0 +1,229 @@
+"""Two watchers over one call: of operators (below autograd) and of functions (what hides its operators).
+
+A *mark* names an operation by what it is and the user line it stands on.  `Recorder` keeps what each mark gave in an
+eager pass; `Answerer` gives the recorded results for the marks it is told to answer, lets all others run, and notes
+the first operation that raised.  `torch.tensor`, `repr(tensor)` and indexing with lists copy inside C++ without an
+operator that a dispatch mode sees, which is why both levels are needed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import torch
+from torch.overrides import TorchFunctionMode, resolve_name
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves, tree_map
+
+from graphlint.confirm import frames
+
+BUDGET = 2 << 30
+"""Bytes of results kept of one pass; beyond it only those below `SMALL` are, for host values are what is asked for."""
+SMALL = 1 << 16
+STORES = ("torch.Tensor.__setitem__", "torch.Tensor.copy_", "torch.Tensor.fill_")
+
+
+class Mark(NamedTuple):
+    """An operation on a line; `level` is "op" or "function"."""
+
+    level: str
+    name: str
+    file: str
+    line: int
+
+
+class Failure(NamedTuple):
+    """The first operation that raised, and the user frames it was called from."""
+
+    mark: Mark
+    error: BaseException
+    trail: tuple[frames.Frame, ...]
+
+
+class Missing(RuntimeError):
+    """An operation is to be answered and the recording has no result for it: the path differs."""
+
+
+@dataclass
+class Recording:
+    """What each mark gave, in order; `raised` holds marks whose operation raises in eager too."""
+
+    results: dict[Mark, list[Any]] = field(default_factory=dict)
+    raised: set[Mark] = field(default_factory=set)
+    kept: int = 0
+
+    def keep(self, mark: Mark, result: object) -> None:
+        self.results.setdefault(mark, []).append(tree_map(self._copy, result))
+
+    def _copy(self, value: object) -> object:
+        if not isinstance(value, torch.Tensor):
+            return value
+        size = value.numel() * value.element_size()
+        if size > SMALL and self.kept + size > BUDGET:
+            return Missing
+        self.kept += size
+        copied = value.detach().clone()
+        return copied.pin_memory() if value.device.type == "cpu" and value.is_pinned() else copied
+
+
+def mutated(op: Any, args: Sequence[object], kwargs: Mapping[str, object]) -> list[torch.Tensor]:
+    """The tensors an operator's schema says it writes."""
+    found = []
+    for place, argument in enumerate(op._schema.arguments):
+        if argument.alias_info is not None and argument.alias_info.is_write:
+            found += tree_leaves(args[place] if place < len(args) else kwargs.get(argument.name))
+    return [each for each in found if isinstance(each, torch.Tensor)]
+
+
+def is_view(op: Any) -> bool:
+    """Whether an operator only gives another view of an argument."""
+    aliases = [each.alias_info for each in op._schema.returns]
+    return bool(aliases) and all(each is not None and not each.is_write for each in aliases)
+
+
+class _Ops(TorchDispatchMode):
+    def __init__(self, handle: Callable[..., object]) -> None:
+        super().__init__()
+        self.handle = handle
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> object:
+        return self.handle(func, args, kwargs or {})
+
+
+class _Functions(TorchFunctionMode):
+    def __init__(self, handle: Callable[..., object]) -> None:
+        super().__init__()
+        self.handle = handle
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> object:
+        return self.handle(func, args, kwargs or {})
+
+
+def watching(watcher: Recorder | Answerer) -> AbstractContextManager[object]:
+    """Both modes around a call."""
+    both = ExitStack()
+    both.enter_context(_Functions(watcher.function))
+    both.enter_context(_Ops(watcher.op))
+    return both
+
+
+class Recorder:
+    """Keeps the results of an eager pass."""
+
+    def __init__(self) -> None:
+        self.recording = Recording()
+
+    def op(self, func: Any, args: Any, kwargs: Any) -> object:
+        mark = Mark("op", str(func), *frames.caller())
+        try:
+            result = func(*args, **kwargs)
+        except Exception:
+            self.recording.raised.add(mark)
+            raise
+        if func._schema.is_mutable:
+            self.recording.keep(mark, mutated(func, args, kwargs))
+        elif not is_view(func):
+            self.recording.keep(mark, result)
+        return result
+
+    def function(self, func: Any, args: Any, kwargs: Any) -> object:
+        name = named(func)
+        mark = Mark("function", name, *frames.caller())
+        try:
+            result = func(*args, **kwargs)
+        except Exception:
+            self.recording.raised.add(mark)
+            raise
+        if name in STORES:
+            self.recording.keep(mark, args[0])
+        elif not name.endswith("__get__") and not _shares(result, args):
+            self.recording.keep(mark, result)
+        return result
+
+
+class Answerer:
+    """Runs what may run, answers `answers` from a recording, and notes the first failure."""
+
+    def __init__(self, recording: Recording, answers: set[Mark]) -> None:
+        self.recording = recording
+        self.answers = answers
+        self.names = {mark.name for mark in answers}
+        self.served: Counter[Mark] = Counter()
+        self.failure: Failure | None = None
+
+    def op(self, func: Any, args: Any, kwargs: Any) -> object:
+        name = str(func)
+        if name in self.names:
+            mark = Mark("op", name, *frames.caller())
+            if mark in self.answers:
+                return self._op_answer(mark, func, args, kwargs)
+        return self._run("op", name, func, args, kwargs)
+
+    def function(self, func: Any, args: Any, kwargs: Any) -> object:
+        name = named(func)
+        if name in self.names:
+            mark = Mark("function", name, *frames.caller())
+            if mark in self.answers:
+                return self._function_answer(mark, args)
+        return self._run("function", name, func, args, kwargs)
+
+    def _run(self, level: str, name: str, func: Any, args: Any, kwargs: Any) -> object:
+        try:
+            return func(*args, **kwargs)
+        except Exception as error:
+            mark = Mark(level, name, *frames.caller())
+            if self.failure is None and mark not in self.recording.raised:
+                self.failure = Failure(mark, error, frames.stack())
+            raise
+
+    def _next(self, mark: Mark) -> Any:
+        results, place = self.recording.results.get(mark, []), self.served[mark]
+        self.served[mark] += 1
+        if place >= len(results) or any(each is Missing for each in tree_leaves(results[place])):
+            raise Missing(f"no recorded result for `{mark.name}` at line {mark.line}, call {place + 1}")
+        return results[place]
+
+    def _op_answer(self, mark: Mark, func: Any, args: Any, kwargs: Any) -> object:
+        recorded = self._next(mark)
+        if not func._schema.is_mutable:
+            return tree_map(_fresh, recorded)
+        written = mutated(func, args, kwargs)
+        for target, value in zip(written, recorded):
+            target.copy_(value)
+        return written[0] if len(func._schema.returns) == 1 else tuple(written)
+
+    def _function_answer(self, mark: Mark, args: Any) -> object:
+        recorded = self._next(mark)
+        if mark.name not in STORES:
+            return tree_map(_fresh, recorded)
+        with torch.no_grad():
+            args[0].copy_(recorded)
+        return None if mark.name.endswith("__setitem__") else args[0]
+
+
+def _fresh(value: object) -> object:
+    """A device tensor is copied, which a capture records; a host tensor is given as it is, page-locked or not."""
+    return value.clone() if isinstance(value, torch.Tensor) and value.device.type != "cpu" else value
+
+
+def named(func: Any) -> str:
+    """The public name of a function or method of torch."""
+    try:
+        return str(resolve_name(func) or getattr(func, "__name__", func))
+    except (AttributeError, TypeError):
+        return str(getattr(func, "__name__", func))
+
+
+def _shares(result: object, args: object) -> bool:
+    """Whether a result is one of the arguments or a view of one."""
+    made = [each for each in tree_leaves(result) if isinstance(each, torch.Tensor)]
+    given = {_storage(each) for each in tree_leaves(args) if isinstance(each, torch.Tensor)}
+    return any(_storage(each) in given for each in made)
+
+
+def _storage(tensor: torch.Tensor) -> int:
+    return tensor.untyped_storage()._cdata if tensor.layout == torch.strided else id(tensor)
