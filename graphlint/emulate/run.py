@@ -1,0 +1,100 @@
+"""Confirming on the emulated device: from a case, or from what the command line names, to an outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from graphlint.case import Case, as_case
+from graphlint.confirm import build as building
+from graphlint.confirm import chance, engine, frames, pursuit, shapes, site
+from graphlint.confirm.lines import executed, frozen
+from graphlint.confirm.outcome import Outcome
+from graphlint.confirm.plan import Options, Plan
+from graphlint.confirm.trial import Setting, Trial
+from graphlint.emulate.device import Emulated
+from graphlint.emulate.session import Session
+from graphlint.emulate.world import emulated_cuda
+
+NOTE = "emulated on the host: no GPU was used, and figures of time or memory are not known"
+
+
+def emulate(
+    build: Callable[[], object],
+    *,
+    target: str = "",
+    replays: int = 3,
+    seed: int = 0,
+    warmup: int = 3,
+    stage: Callable[[str], object] = lambda word: None,
+) -> Outcome:
+    """What a capture of a case does, without a GPU.
+
+    `build()` makes the case anew, equally seeded, in any form that `graphlint.case.as_case` takes; it is called twice
+    or more, with `torch.cuda.is_available()` true and `cuda` meaning the emulated device.  What it raises is raised.
+    """
+    options = Options(device="emulated", replays=replays, seed=seed, warmup=warmup)
+    with emulated_cuda() as session:
+        return _captured(session, Setting(target, lambda: as_case(build()), Emulated(session), options, stage))
+
+
+def confirm(plan: Plan, stage: Callable[[str], object]) -> Outcome:
+    """What a capture does with a target of the command line; errors of user code are raised."""
+    with emulated_cuda() as session:
+        device = Emulated(session)
+        stage("importing the target")
+        loaded = building.load(plan)
+        make = partial(building.make, plan, loaded, "cuda", shapes.first(plan))
+        stage("building the case")
+        chance.seed(device, plan.options.seed)
+        outcome, made = site.run(plan.target, make, device.machine)
+        if outcome is not None:
+            return script(session, outcome)
+        return _captured(session, Setting(plan.target, _rebuilt(make), device, plan.options, stage))
+
+
+def _rebuilt(make: Callable[[], object]) -> Callable[[], Case]:
+    return lambda: as_case(make())
+
+
+def script(session: Session, outcome: Outcome) -> Outcome:
+    """The outcome of a target that captures by itself, with every refused line instead of the first one's error."""
+    if session.refusals:
+        outcome = replace(outcome, result="refused", refusals=tuple(session.refusals.values()), complete=True)
+    return _judged(session, outcome)
+
+
+def _captured(session: Session, setting: Setting) -> Outcome:
+    trial = engine.warmed(setting)
+    setting.stage("capturing")
+    trial.prepare()
+    session.unknown.clear()
+    try:
+        with executed(trial.lines):
+            captured = setting.device.capture(trial.step)
+    except Exception as error:
+        return _judged(session, _refused(session, setting, trial, error))
+    return _judged(session, engine.replayed(setting, trial, captured))
+
+
+def _refused(session: Session, setting: Setting, trial: Trial, error: Exception) -> Outcome:
+    """Every refusal that was noted; an error that only capture brought is one too."""
+    refusals = tuple(session.refusals.values())
+    raised = not isinstance(error, RuntimeError) or type(error).__name__ != "CaptureRefused"
+    if raised:
+        refusals += (pursuit.refusal(error, engine.place(trial.case.fn)),)
+    reason = f"{type(error).__name__}: {frames.words(error)}" if raised else ""
+    return Outcome(
+        setting.target, "refused", setting.device.machine, refusals, executed=frozen(trial.lines),
+        complete=not raised, reason=reason,
+    )  # fmt: skip
+
+
+def _judged(session: Session, outcome: Outcome) -> Outcome:
+    """Say what the emulation could not know: it lowers the confidence of the verdict."""
+    unknown = tuple(session.unknown)
+    notes = (*outcome.notes, NOTE)
+    if unknown:
+        notes += (f"{len(unknown)} operations are not known to the emulation and were taken to be captured",)
+    return replace(outcome, unknown_ops=unknown, notes=notes)

@@ -1,0 +1,83 @@
+"""What one emulated device knows: its memory, its random numbers, its streams and the capture that is under way."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+
+import torch
+
+from graphlint.confirm.frames import Frame, stack
+from graphlint.confirm.outcome import Refusal
+from graphlint.emulate.generators import DeviceRandom
+from graphlint.emulate.rows import EFFECTS
+from graphlint.emulate.streams import Streams
+from graphlint.emulate.tape import Tape
+from graphlint.emulate.tensor import Allocator, storage_key
+
+
+class Pinned:
+    """Host storages in page-locked memory."""
+
+    def __init__(self) -> None:
+        self._held: dict[int, weakref.ref[torch.Tensor]] = {}
+
+    def add(self, value: torch.Tensor) -> None:
+        self._held[storage_key(value)] = weakref.ref(value)
+
+    def has(self, value: torch.Tensor) -> bool:
+        return bool(self._held) and storage_key(value) in self._held
+
+
+class Session:
+    """The state behind the two modes; `calling` names the torch function that user code is in."""
+
+    def __init__(self) -> None:
+        self.allocator = Allocator()
+        self.random = DeviceRandom()
+        self.pinned = Pinned()
+        self.streams = Streams()
+        self.tape: Tape | None = None
+        self.graph = 0
+        self.serial = 0
+        self.calling: Callable[..., object] | None = None
+        self.refusals: dict[tuple[str, int, str], Refusal] = {}
+        self.unknown: dict[str, None] = {}
+
+    def begin(self) -> Tape:
+        """Start a capture; a second one inside it is refused and goes into the first one's tape."""
+        if self.tape is not None:
+            self.refuse("torch.cuda.CUDAGraph.capture_begin", "refused")
+            return self.tape
+        self.serial += 1
+        self.graph = self.allocator.capture = self.serial
+        self.tape = Tape(self.serial)
+        self.streams.begin()
+        return self.tape
+
+    def end(self) -> None:
+        """End the capture and put back the memory that it appeared to write."""
+        if self.tape is None:
+            raise RuntimeError("CUDA error: no capture is under way")
+        if self.streams.unjoined():
+            self.refuse("torch.cuda.Stream", "unjoined")
+        tape, self.tape, self.allocator.capture = self.tape, None, 0
+        self.streams.end()
+        tape.undo()
+
+    def refuse(self, op: str, effect: str) -> None:
+        """Note that a capture refuses this here; the first operation of a line that is refused names it."""
+        frames = stack()
+        place = frames[-1] if frames else Frame("", 0, "")
+        error, message = EFFECTS[effect]
+        name = public_name(self.calling) or op
+        key = (place.file, place.line, name)
+        trail = tuple(each.step for each in frames)
+        self.refusals.setdefault(key, Refusal(place.file, place.line, place.function, name, error, message, trail))
+
+
+def public_name(function: Callable[..., object] | None) -> str:
+    """The name under which users know a torch function, or an empty string."""
+    if function is None:
+        return ""
+    return torch.overrides.resolve_name(function) or ""

@@ -1,0 +1,99 @@
+"""What a capture recorded, and running it again.
+
+A graph repeats kernels over the same addresses with the arguments they were launched with.  So does a tape: its steps
+hold the very host tensors that stood behind the device tensors, the Python numbers of that moment and copies of host
+operands, and a replay writes each result where the capture put it.  Whatever Python did in between is not there.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from graphlint.emulate.generators import DeviceRandom
+from graphlint.emulate.tensor import DeviceTensor, Memory, Outside, storage_key
+
+_UNFILLED = ("aten.empty", "aten.new_empty", "aten.empty_like", "aten.empty_strided")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One launch; `outputs` are where its results went, empty when it wrote into its arguments."""
+
+    func: Any
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    outputs: tuple[torch.Tensor, ...]
+    is_random: bool
+
+
+@dataclass
+class Tape:
+    """The steps of one capture; `serial` is what the allocator calls the memory allocated meanwhile."""
+
+    serial: int
+    steps: list[Step] = field(default_factory=list)
+    outside: dict[int, tuple[weakref.ref[Memory], torch.Tensor]] = field(default_factory=dict)
+    before: dict[int, tuple[torch.Tensor, torch.Tensor]] = field(default_factory=dict)
+    freed: list[tuple[int, ...]] = field(default_factory=list)
+
+    def note_inputs(self, tensors: Iterator[DeviceTensor]) -> None:
+        """Remember memory that the graph reads but does not own."""
+        for each in tensors:
+            if each.memory.capture != self.serial:
+                self.outside.setdefault(storage_key(each.emulated), (weakref.ref(each.memory), each.emulated))
+
+    def save(self, tensor: DeviceTensor) -> None:
+        """Keep what memory outside the capture held before the first write: a capture runs nothing."""
+        key = storage_key(tensor.emulated)
+        if tensor.memory.capture != self.serial and key not in self.before:
+            self.before[key] = (_bytes(tensor.emulated), _bytes(tensor.emulated).clone())
+
+    def undo(self) -> None:
+        """Put back what memory outside the capture held."""
+        with Outside():
+            for live, kept in self.before.values():
+                live.copy_(kept)
+
+    def append(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], outputs: tuple[torch.Tensor, ...], is_random: bool) -> None:
+        if not str(func).startswith(_UNFILLED):
+            self.steps.append(Step(func, args, kwargs, outputs, is_random))
+
+    def replay(self, random: DeviceRandom) -> None:
+        """Run every step again on what the memory holds now."""
+        with torch.no_grad(), Outside():
+            self._reuse_freed()
+            for step in self.steps:
+                with random.drawing(step.is_random):
+                    results = step.func(*step.args, **step.kwargs)
+                for kept, fresh in zip(step.outputs, flat(results)):
+                    if kept is not fresh:
+                        kept.copy_(fresh)
+
+    def _reuse_freed(self) -> None:
+        """Memory whose last owner is gone belongs to someone else by now."""
+        for key, (owner, value) in list(self.outside.items()):
+            if owner() is None:
+                self.freed.append(tuple(value.shape))
+                value.fill_(float("nan") if value.is_floating_point() or value.is_complex() else 1)
+                del self.outside[key]
+
+
+def _bytes(value: torch.Tensor) -> torch.Tensor:
+    """The whole storage behind a tensor, as bytes; the tensor itself where it has none."""
+    if value.layout is not torch.strided:
+        return value
+    return torch.empty(0, dtype=torch.uint8).set_(value.untyped_storage())  # type: ignore[call-overload]
+
+
+def flat(results: object) -> Iterator[torch.Tensor]:
+    """The tensors of an operator's result, in order."""
+    if isinstance(results, torch.Tensor):
+        yield results
+    elif isinstance(results, (list, tuple)):
+        for each in results:
+            yield from flat(each)

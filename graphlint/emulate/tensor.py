@@ -1,0 +1,150 @@
+"""Tensors that say they live on `cuda:0` while their values live on the host.
+
+A `DeviceTensor` is a wrapper: sizes, strides and dtype are its own, so that C++ reads them without asking Python, and
+`emulated` holds the values, an ordinary CPU tensor.  Every wrapper over one storage shares one `Memory`, so the death
+of a `Memory` is the moment at which the allocator would take the block back.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from graphlint.emulate.standin import SHOWN, STANDIN
+
+_AUTOCAST = torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastCUDA)
+_NO_MODES = torch._C.DisableTorchFunction
+
+
+class Memory:
+    """One block of device memory; `capture` is the serial number of the capture that allocated it, 0 for none."""
+
+    __slots__ = ("__weakref__", "capture")
+
+    def __init__(self, capture: int) -> None:
+        self.capture = capture
+
+
+class Allocator:
+    """Which `Memory` each live storage is."""
+
+    def __init__(self) -> None:
+        self.capture = 0
+        self._blocks: weakref.WeakValueDictionary[int, Memory] = weakref.WeakValueDictionary()
+
+    def block(self, value: torch.Tensor) -> Memory:
+        key = storage_key(value)
+        found = self._blocks.get(key)
+        if found is None:
+            found = self._blocks[key] = Memory(self.capture)
+        return found
+
+
+class DeviceTensor(torch.Tensor):
+    """See the module; `emulated` is the host tensor behind it."""
+
+    emulated: torch.Tensor
+    memory: Memory
+    dispatch: Callable[..., Any]
+
+    @property
+    def device(self) -> torch.device:  # type: ignore[override]  # torch declares an attribute
+        return SHOWN
+
+    @property
+    def is_cuda(self) -> bool:  # type: ignore[override]  # torch declares an attribute
+        return True
+
+    @property
+    def is_xla(self) -> bool:
+        return False
+
+    __torch_function__ = torch._C._disabled_torch_function_impl
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return cls.dispatch(func, args, kwargs or {})
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return duplicate(self, memo)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return self.emulated.__reduce_ex__(protocol)
+
+
+def wrap(value: torch.Tensor, allocator: Allocator) -> DeviceTensor:
+    """A device tensor over `value`, without copying it."""
+    made: Any
+    if value.layout is torch.strided:
+        made = torch.Tensor._make_wrapper_subclass(  # type: ignore[attr-defined]
+            DeviceTensor,
+            value.size(),
+            strides=value.stride(),
+            storage_offset=value.storage_offset(),
+            dtype=value.dtype,
+            device=STANDIN,
+            _extra_dispatch_keys=_AUTOCAST,
+        )
+        if value.is_conj():
+            torch._C._set_conj(made, True)
+        if value.is_neg():
+            torch._C._set_neg(made, True)
+    else:
+        made = torch.Tensor._make_wrapper_subclass(  # type: ignore[attr-defined]
+            DeviceTensor, value.size(), dtype=value.dtype, layout=value.layout, device=STANDIN
+        )
+    made.emulated = value
+    made.memory = allocator.block(value)
+    return made  # type: ignore[no-any-return]
+
+
+def storage_key(value: torch.Tensor) -> int:
+    """What tells one storage from another while both live."""
+    return value.untyped_storage()._cdata if value.layout is torch.strided else id(value)
+
+
+def rebase(tensor: DeviceTensor, value: torch.Tensor, allocator: Allocator) -> None:
+    """Let an existing device tensor stand over other values, as `tensor.data = ...` does."""
+    tensor.emulated, tensor.memory = value, allocator.block(value)
+
+
+def duplicate(tensor: DeviceTensor, memo: dict[int, Any]) -> Any:
+    """A deep copy that keeps what torch keeps: the class of a parameter, shared storages, attributes, the gradient."""
+    import copy
+
+    if id(tensor) in memo:
+        return memo[id(tensor)]
+    allocator = memo.setdefault(id(Allocator), CURRENT[-1])
+    with torch.no_grad(), Outside():
+        fresh: Any = wrap(copy.deepcopy(tensor.emulated.detach(), memo), allocator)
+    if isinstance(tensor, torch.nn.Parameter):
+        fresh = torch.nn.Parameter(fresh, tensor.requires_grad)
+    elif tensor.requires_grad:
+        fresh.requires_grad_()
+    memo[id(tensor)] = fresh
+    kept = {key: each for key, each in vars(tensor).items() if key not in ("emulated", "memory", "_is_param")}
+    vars(fresh).update(copy.deepcopy(kept, memo))
+    if tensor.is_leaf and tensor.grad is not None:
+        fresh.grad = copy.deepcopy(tensor.grad, memo)
+    return fresh
+
+
+CURRENT: list[Allocator] = []
+"""The allocators of the emulations that are entered, the innermost last."""
+
+
+class Outside:
+    """Code inside runs without the emulation's two modes, on host tensors alone."""
+
+    def __enter__(self) -> None:
+        self._function = torch._C.DisableTorchFunction()
+        self._function.__enter__()
+        self._dispatch = torch.utils._python_dispatch._disable_current_modes()
+        self._dispatch.__enter__()
+
+    def __exit__(self, *error: object) -> None:
+        self._dispatch.__exit__(*error)
+        self._function.__exit__(*error)

@@ -1,0 +1,84 @@
+"""Entering the emulation: `with emulated_cuda() as session:` makes this process believe that it has a GPU.
+
+Inside, `torch.cuda.is_available()` is true and tensors can be made on, and moved to, `cuda`.  Everything is put back
+at the end, but tensors that were made inside are of no use outside.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+from unittest import mock
+
+import torch
+
+from graphlint.emulate import standin
+from graphlint.emulate.compiled import compiled
+from graphlint.emulate.dispatch import Dispatch
+from graphlint.emulate.functions import Functions
+from graphlint.emulate.generators import DeviceGenerator
+from graphlint.emulate.graphs import CUDA, answers
+from graphlint.emulate.session import Session
+from graphlint.emulate.streams import SESSIONS
+from graphlint.emulate.tensor import CURRENT, DeviceTensor
+
+
+@contextlib.contextmanager
+def emulated_cuda() -> Iterator[Session]:
+    """A session with its own memory, random numbers and streams; raises `EmulationUnavailable`."""
+    standin.prepare()
+    session = Session()
+    functions, dispatch = Functions(session), Dispatch(session)
+    with contextlib.ExitStack() as stack:
+        for owner, name, value in _patches(session):
+            stack.enter_context(mock.patch.object(owner, name, value, create=True))
+        stack.enter_context(mock.patch.object(DeviceTensor, "dispatch", staticmethod(dispatch.run), create=True))
+        stack.callback(torch._C._set_only_lift_cpu_tensors, torch._C._only_lift_cpu_tensors())
+        torch._C._set_only_lift_cpu_tensors(True)
+        stack.enter_context(torch.autograd.set_multithreading_enabled(False))
+        CURRENT.append(session.allocator)
+        SESSIONS.append(session)
+        stack.callback(CURRENT.pop)
+        stack.callback(SESSIONS.pop)
+        stack.enter_context(functions)
+        stack.enter_context(dispatch)
+        yield session
+
+
+def _patches(session: Session) -> Iterator[tuple[Any, str, Any]]:
+    """Every attribute that answers differently inside: owner, name, value."""
+    told = answers(session)
+    for name, value in told.items():
+        yield torch.cuda, name, value
+    for module in (torch.cuda.graphs, torch.cuda.streams, torch.cuda.random, torch.cuda.memory):
+        for name in told:
+            if name in vars(module):
+                yield module, name, told[name]
+    yield torch.cuda.graphs.graph, "default_capture_stream", None
+    yield torch.cuda.graphs, "_cuda_isCurrentStreamCapturing", session.streams.is_capturing
+    yield torch._C, "_cuda_isCurrentStreamCapturing", session.streams.is_capturing
+    yield torch._C, "_host_emptyCache", lambda: None
+    yield torch, "Generator", DeviceGenerator
+    yield torch, "compile", compiled
+    yield torch.compiler, "cudagraph_mark_step_begin", lambda: None
+    yield torch, "_has_compatible_shallow_copy_type", _compatible
+    yield torch.version, "cuda", CUDA
+    yield torch.backends.cuda, "is_built", lambda: True
+    yield from _accelerator(told)
+
+
+def _compatible(input: torch.Tensor, from_: torch.Tensor) -> bool:
+    """A host and a CUDA tensor can trade places in torch, and `Functions` sees to it that they can here."""
+    return True
+
+
+def _accelerator(told: dict[str, Any]) -> Iterator[tuple[Any, str, Any]]:
+    accelerator = getattr(torch, "accelerator", None)
+    if accelerator is None:
+        return
+    yield accelerator, "is_available", lambda: True
+    yield accelerator, "device_count", lambda: 1
+    yield accelerator, "current_accelerator", lambda check_available=False: torch.device("cuda")
+    for name in ("synchronize", "current_stream", "set_stream", "empty_cache"):
+        yield accelerator, name, told[name]
