@@ -16,7 +16,7 @@ from unicodedata import east_asian_width
 
 from graphlint.report.concise import label
 from graphlint.report.positions import character, line_at, shown
-from graphlint.report.totals import sentences
+from graphlint.report.totals import faults_of, sentences
 from graphlint.types import Effect, Finding, RegionReport, Report, Span
 
 Paint = Callable[[str, str], str]
@@ -114,10 +114,6 @@ def _regions(regions: Sequence[RegionReport], paint: Paint) -> str:
 def _region(report: RegionReport, paint: Paint) -> str:
     if not report.counts:
         return f"`{report.region.name}`: {paint('clean', GREEN)}"
-    parts = [paint(_counted(number, effect), COLOURS[Effect(effect)]) for effect, number in report.counts]
+    parts = [paint(faults_of(number, effect), COLOURS[Effect(effect)]) for effect, number in report.counts]
     return f"`{report.region.name}`: {', '.join(parts)}"
 
-
-def _counted(number: int, effect: str) -> str:
-    noun = {"breaks": "break", "defeats": "defeat"}.get(effect, effect)
-    return f"{number} {noun}{'s' if number != 1 and noun != effect else ''}"

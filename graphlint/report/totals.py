@@ -21,11 +21,17 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def faults_of(number: int, effect: str) -> str:
+    """`1 break`, `2 breaks`, `3 stale`."""
+    noun = {"breaks": "break", "defeats": "defeat"}.get(effect)
+    return count(number, noun) if noun else f"{number:,} {effect}"
+
+
 def sentences(report: Report) -> list[str]:
     """What a run found and read, and what it leaves out, one sentence a line."""
     said = [f"{_found(report)} in {_read(report)}"]
     if report.unread:
-        said.append(f"{count(len(report.unread), 'file')} could not be read, and nothing is known about what is in them")
+        said.append(f"{count(len(report.unread), 'file')} could not be read and checked")
     if report.suppressed:
         said.append(f"{count(report.suppressed, 'finding')} suppressed")
     if report.hidden:
@@ -37,7 +43,7 @@ def sentences(report: Report) -> list[str]:
 
 def _found(report: Report) -> str:
     numbers = by_effect(report.findings)
-    kinds = ", ".join(f"{numbers[effect.value]:,} {effect.value}" for effect in FAULTS if numbers[effect.value])
+    kinds = ", ".join(faults_of(numbers[effect.value], effect.value) for effect in FAULTS if numbers[effect.value])
     notes = count(numbers[Effect.NOTE.value], "note") if numbers[Effect.NOTE.value] else ""
     faults = count(sum(numbers[effect.value] for effect in FAULTS), "finding")
     if kinds:

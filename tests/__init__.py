@@ -1,0 +1,1 @@
+"""The tests; `python -m pytest` runs all that this machine can."""

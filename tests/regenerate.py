@@ -1,0 +1,59 @@
+"""Texts that are made from the rules: the table in README.md and docs/rules.md.
+
+`python -m tests.regenerate` writes them; a test fails while they are out of date.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from graphlint import page, registry
+from graphlint.commands import rules as command
+from graphlint.notices import Notice
+from graphlint.rule import Rule
+
+ROOT = Path(__file__).parents[1]
+BEGIN, END = "<!-- rules: begin -->\n", "<!-- rules: end -->\n"
+HEAD = """# Rules
+
+Each rule is one file under `rules/`; this page is made from their docstrings. `graphlint explain CODE` prints the same
+text. Both examples of every rule are tests.
+
+"""
+
+
+def written() -> dict[Path, str]:
+    """What every generated file should hold."""
+    pages = registry.load().pages
+    readme = (ROOT / "README.md").read_text()
+    before, rest = readme.split(BEGIN)
+    after = rest.split(END)[1]
+    return {
+        ROOT / "README.md": f"{before}{BEGIN}\n{command.markdown(pages)}\n{END}{after}",
+        ROOT / "docs" / "rules.md": HEAD + "\n".join(section(each) for each in pages),
+    }
+
+
+def section(each: Rule | Notice) -> str:
+    """One rule as a section of docs/rules.md."""
+    head = f'<a id="{each.code.lower()}"></a>\n\n## {each.code} {each.name}\n\n'
+    if isinstance(each, Notice):
+        return f"{head}{each.page.strip()}\n"
+    parts = page.parsed(each.page)
+    pairs = (("capture", each.predicts), ("compile", each.compile))
+    effects = [f"{name}: **{effect.value}**" for name, effect in pairs if effect]
+    return (
+        f"{head}{parts.summary} ({', '.join(effects)})\n\n{parts.why}\n\nFails:\n\n```python\n{parts.fails}\n```\n\n"
+        f"Captures:\n\n```python\n{parts.captures}\n```\n\nHow to fix: {parts.fix}\n"
+    )
+
+
+def stale() -> list[str]:
+    """Generated files that are out of date."""
+    return [str(path) for path, text in written().items() if not path.exists() or path.read_text() != text]
+
+
+if __name__ == "__main__":
+    for path, text in written().items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)

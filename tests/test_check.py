@@ -1,0 +1,191 @@
+"""From events to a report: one finding a place, nothing lost when something fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from graphlint.baseline import written
+from graphlint.check import Read, check, check_sources
+from graphlint.config import Config
+from graphlint.errors import ConfigError, UsageError
+from graphlint.events import Event, GraphBreak, HostRead, LimitReached
+from graphlint.registry import Registry, registry
+from graphlint.rule import Rule, finding
+from graphlint.source import Source, parse
+from graphlint.types import Confidence, Effect, Finding, Region, Report, Span, Step, Target
+
+TEXT = "def f(x):\n    y = x.item()\n    return x.item()\n"
+FIRST, SECOND = Span("x.py", 2, 8, 2, 16), Span("x.py", 3, 11, 3, 19)
+
+
+class Told(NamedTuple):
+    region: Region
+    events: tuple[Event, ...]
+    unknown_calls: int = 0
+
+
+def reads(event: HostRead) -> Finding | None:
+    return finding(event, f"`{event.text}` reads")
+
+
+def splits(event: GraphBreak) -> Finding | None:
+    return finding(event, f"`{event.construct}` splits")
+
+
+def fails(event: GraphBreak) -> Finding | None:
+    raise ZeroDivisionError("no")
+
+
+READS = Rule("GL101", "host-read", HostRead, Effect.BREAKS, Effect.DEFEATS, reads, "page")
+SPLITS = Rule("GL801", "graph-break", GraphBreak, None, Effect.DEFEATS, splits, "page")
+FAILS = Rule("GL802", "failing", GraphBreak, None, Effect.DEFEATS, fails, "page")
+RULES = registry([READS, SPLITS])
+
+
+def told(name: str, *events: Event) -> Told:
+    return Told(Region(name, "module", Span("x.py", 1, 0, 3, 19)), events)
+
+
+def read(span: Span = FIRST, trail: int = 0, sure: Confidence = Confidence.CERTAIN, live: Target = Target.BOTH) -> HostRead:
+    steps = tuple(Step(Span("x.py", n + 1, 0, n + 1, 1), "f") for n in range(trail))
+    return HostRead(span=span, text="x.item()", method="item", trail=steps, confidence=sure, targets=live)
+
+
+def run(*regions: Told, text: str = TEXT, rules: Registry = RULES, **settings: object) -> Report:
+    given = Read((parse(text, "x.py"),), ())
+    return check_sources(given, Config(**settings), rules, lambda sources: regions)  # type: ignore[arg-type]
+
+
+def test_a_place_reached_twice_is_one_finding_with_the_shortest_trail() -> None:
+    report = run(told("b", read(trail=2)), told("a", read(trail=1, sure=Confidence.LIKELY)))
+    (found,) = report.findings
+    assert (found.region, len(found.trail), found.regions) == ("a", 1, ("a", "b"))
+    assert found.confidence is Confidence.CERTAIN
+    assert [(each.region.name, each.verdict, each.findings) for each in report.regions] == [
+        ("a", "breaks", 1),
+        ("b", "breaks", 1),
+    ]
+
+
+def test_findings_are_sorted_whatever_the_order_of_events() -> None:
+    one, two = run(told("a", read(SECOND), read(FIRST))), run(told("a", read(FIRST), read(SECOND)))
+    assert one == two
+    assert [each.span.line for each in one.findings] == [2, 3]
+
+
+def test_effects_are_those_of_the_live_targets() -> None:
+    both, graph, compiled = (
+        run(told("a", read(live=live))).findings[0] for live in (Target.BOTH, Target.GRAPH, Target.COMPILE)
+    )
+    assert both.effects == (("graph", Effect.BREAKS), ("compile", Effect.DEFEATS))
+    assert (both.effect, graph.effect, compiled.effect) == (Effect.BREAKS, Effect.BREAKS, Effect.DEFEATS)
+    joined = run(told("a", read(live=Target.GRAPH)), told("b", read(live=Target.COMPILE)))
+    assert joined.findings[0].effects == both.effects
+
+
+def test_a_rule_without_an_effect_under_a_live_target_is_silent() -> None:
+    split = GraphBreak(span=FIRST, text="print()", construct="print", why="it prints", targets=Target.GRAPH)
+    assert run(told("a", split)).findings == ()
+
+
+def test_a_target_can_be_asked_for() -> None:
+    (found,) = run(told("a", read()), target=Target.COMPILE).findings
+    assert (found.effect, found.effects) == (Effect.DEFEATS, (("compile", Effect.DEFEATS),))
+    assert run(told("a", read(live=Target.GRAPH)), target=Target.COMPILE).findings == ()
+
+
+def test_less_certain_findings_are_hidden_and_counted() -> None:
+    event = read(sure=Confidence.POSSIBLE)
+    report = run(told("a", event))
+    assert (report.findings, report.hidden, report.regions[0].verdict) == ((), 1, "clean")
+    assert len(run(told("a", event), min_confidence=Confidence.POSSIBLE).findings) == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "codes"),
+    [
+        ({"select": ("GL1",)}, ["GL101"]),
+        ({"ignore": ("GL1",)}, ["GL801"]),
+        ({"ignore": ("host-read",)}, ["GL801"]),
+        ({"select": ("GL101", "GL8"), "ignore": ("GL1",)}, ["GL101", "GL801"]),
+    ],
+)
+def test_rules_are_selected_by_code_prefix_and_name(settings: dict[str, object], codes: list[str]) -> None:
+    split = GraphBreak(span=SECOND, text="p", construct="print", why="it prints")
+    found = run(told("a", read(), split), **settings)  # type: ignore[arg-type]
+    assert [each.code for each in found.findings] == codes
+
+
+def test_a_selector_that_selects_nothing_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no rule has the code or name `host-reed`\n  did you mean `host-read`"):
+        check([str(tmp_path)], Config(select=("host-reed",)), RULES, lambda sources: ())
+
+
+def test_suppressed_findings_are_counted_and_leave_their_region_clean() -> None:
+    text = TEXT.replace("x.item()\n    return", "x.item()  # graphlint: ignore[GL101] -- known\n    return")
+    report = run(told("a", read()), text=text)
+    assert (report.findings, report.suppressed, report.regions[0].verdict) == ((), 1, "clean")
+
+
+def test_a_suppression_that_is_not_needed_is_told_unless_its_rule_is_off() -> None:
+    text = TEXT.replace("def f(x):", "def f(x):  # graphlint: ignore[GL101] -- known")
+    assert [each.code for each in run(text=text).findings] == ["GL902"]
+    assert run(text=text, select=("GL8",)).findings == ()
+
+
+def test_a_failing_rule_loses_only_its_own_findings() -> None:
+    split = GraphBreak(span=SECOND, text="p", construct="print", why="it prints")
+    report = run(told("a", split, read()), rules=registry([READS, SPLITS, FAILS]))
+    assert [each.code for each in report.findings] == ["GL101", "GL801", "GL905"]
+    assert "`ZeroDivisionError: no` at `test_check.py:" in report.findings[2].message
+
+
+def test_a_failing_interpreter_loses_only_what_comes_after() -> None:
+    def interpret(sources: Sequence[Source]) -> Iterator[Told]:
+        yield told("a", read())
+        raise RecursionError("maximum recursion depth exceeded")
+
+    report = check_sources(Read((parse(TEXT, "x.py"),), ()), Config(), RULES, interpret)
+    assert [each.code for each in report.findings] == ["GL905", "GL101"]
+
+
+def test_a_limit_is_told() -> None:
+    (found,) = run(told("a", LimitReached(span=FIRST, text="f()", limit="call depth"))).findings
+    assert (found.code, found.message, found.region) == ("GL904", "the analysis stopped here: call depth", "a")
+
+
+def test_files_that_cannot_be_read_do_not_hide_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bad.py").write_text("print 'x'\n")
+    (tmp_path / "x.py").write_text(TEXT)
+    report = check(["."], Config(), RULES, lambda sources: [told("a", read())])
+    assert [(each.code, each.span.file) for each in report.findings] == [("GL901", "bad.py"), ("GL101", "x.py")]
+    assert (report.files, report.unread) == (2, ("bad.py",))
+    assert run(select=("GL8",)).unread == ()
+    assert check(["."], Config(select=("GL8",)), RULES, lambda sources: ()).unread == ("bad.py",)
+
+
+def test_fingerprints_survive_moves_of_lines_and_tell_equal_lines_apart() -> None:
+    before = run(told("a", read(FIRST), read(SECOND))).findings
+    moved = "# new\n\n" + TEXT.replace("y = x", "y  =  x")
+    spans = [span._replace(line=span.line + 2, end_line=span.line + 2) for span in (FIRST, SECOND)]
+    after = run(told("a", *map(read, spans)), text=moved).findings
+    assert [each.fingerprint for each in before] == [each.fingerprint for each in after]
+    twice = run(told("a", read(FIRST), read(FIRST._replace(column=9)))).findings
+    assert len({each.fingerprint for each in twice}) == 2
+
+
+def test_a_baseline_accepts_what_it_lists(tmp_path: Path) -> None:
+    file = tmp_path / "baseline.json"
+    file.write_text(written(run(told("a", read(FIRST))).findings))
+    report = run(told("a", read(FIRST), read(SECOND)), baseline=str(file))
+    assert ([each.span.line for each in report.findings], report.suppressed) == ([3], 1)
+    file.write_text("{}")
+    with pytest.raises(ConfigError, match="is not a baseline file"):
+        run(baseline=str(file))
+    with pytest.raises(ConfigError, match="--write-baseline"):
+        run(baseline=str(tmp_path / "gone.json"))

@@ -1,0 +1,225 @@
+"""The command line: options, exit statuses, and one clear line for whatever is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FAULTY = """\
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x * x.sum().item()
+"""
+CLEAN = FAULTY.replace(".item()", "")
+ENVIRONMENT = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "PYTHONPATH")}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "model.py").write_text(FAULTY)
+    (tmp_path / "clean.py").write_text(CLEAN)
+    return tmp_path
+
+
+def graphlint(*arguments: str, cwd: Path, stdin: bytes = b"", **environment: str) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "graphlint", *arguments],
+        cwd=cwd,
+        input=stdin,
+        capture_output=True,
+        check=False,
+        env=ENVIRONMENT | environment,
+    )
+    out, err = done.stdout.decode(), done.stderr.decode()
+    assert "Traceback" not in err, err
+    return subprocess.CompletedProcess(done.args, done.returncode, out, err)
+
+
+def test_findings_fail_and_show_their_place(folder: Path) -> None:
+    done = graphlint("check", cwd=folder)
+    assert done.returncode == 1
+    assert done.stdout.startswith("model.py:6:28: GL101 breaks:")
+    assert "6 |         return x * x.sum().item()" in done.stdout
+    assert "`model.Model.forward`: 1 break" in done.stdout
+    assert "1 finding (1 break) in 2 files, 2 regions (1 clean)" in done.stdout
+
+
+def test_clean_code_passes(folder: Path) -> None:
+    done = graphlint("check", "clean.py", cwd=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "no findings in 1 file, 1 region (all clean)" in done.stdout
+
+
+def test_two_runs_print_the_same_bytes(folder: Path) -> None:
+    first, second = (graphlint("check", ".", "--format", "json", cwd=folder, PYTHONHASHSEED=seed) for seed in "12")
+    assert first.stdout == second.stdout
+    assert json.loads(first.stdout)["summary"]["breaks"] == 1
+
+
+@pytest.mark.parametrize("format", ["text", "concise", "json", "github", "sarif"])
+def test_every_format_names_the_finding(folder: Path, format: str) -> None:
+    assert "GL101" in graphlint("check", "--format", format, cwd=folder).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (("--exit-zero",), 0),
+        (("--select", "GL2,GL3"), 0),
+        (("--ignore", "host-read"), 0),
+        (("--exclude", "model.py"), 0),
+        (("--target", "compile"), 1),
+        (("--target", "compile", "--fail-on", "stale"), 0),
+        (("--fail-on", "note"), 1),
+        (("--statistics",), 1),
+    ],
+)
+def test_options_decide_the_status(folder: Path, arguments: tuple[str, ...], status: int) -> None:
+    assert graphlint("check", *arguments, cwd=folder).returncode == status
+
+
+def test_configuration_holds_and_options_override_it(folder: Path) -> None:
+    (folder / "pyproject.toml").write_text('[tool.graphlint]\nignore = ["GL101"]\n')
+    assert graphlint("check", cwd=folder).returncode == 0
+    assert graphlint("check", "--ignore", "GL2", cwd=folder).returncode == 1
+    assert graphlint("check", "--isolated", cwd=folder).returncode == 1
+
+
+def test_a_baseline_is_written_and_used(folder: Path) -> None:
+    done = graphlint("check", "--write-baseline", "known.json", cwd=folder)
+    assert (done.returncode, "1 finding accepted" in done.stdout) == (0, True)
+    assert graphlint("check", "--baseline", "known.json", cwd=folder).returncode == 0
+    (folder / "model.py").write_text(FAULTY + "        # more\n\n    def other(self): ...\n")
+    assert graphlint("check", "--baseline", "known.json", cwd=folder).returncode == 0
+
+
+def test_stdin_is_read_under_a_name(folder: Path) -> None:
+    done = graphlint("check", "-", "--stdin-filename", "editor.py", "--format", "json", cwd=folder, stdin=FAULTY.encode())
+    assert json.loads(done.stdout)["diagnostics"][0]["file"] == "editor.py"
+
+
+def test_output_goes_to_a_file(folder: Path) -> None:
+    done = graphlint("check", "--format", "json", "--output", "report.json", cwd=folder)
+    assert (done.stdout, done.returncode) == ("", 1)
+    assert json.loads((folder / "report.json").read_text())["summary"]["breaks"] == 1
+
+
+def test_colour_is_for_terminals(folder: Path) -> None:
+    assert "\033[" not in graphlint("check", cwd=folder).stdout
+    assert "\033[" in graphlint("check", "--color", "always", cwd=folder).stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+@pytest.mark.parametrize(("environment", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)])
+def test_a_terminal_is_coloured_unless_it_says_no(folder: Path, environment: dict[str, str], coloured: bool) -> None:
+    master, slave = os.openpty()
+    settings = ENVIRONMENT | {"TERM": "xterm"} | environment
+    subprocess.run([sys.executable, "-m", "graphlint", "check"], cwd=folder, stdout=slave, env=settings, check=False)
+    os.close(slave)
+    shown = b""
+    while b"1 clean" not in shown:
+        shown += os.read(master, 65536)
+    os.close(master)
+    assert (b"\033[" in shown) is coloured
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("check", "gone.py"), "graphlint: `gone.py` does not exist\n  give files or folders"),
+        (("check", "--select", "GL77"), "graphlint: no rule has the code or name `GL77`"),
+        (("check", "--format", "yaml"), "'yaml' is not one of"),
+        (("check", "--config", "gone.toml"), "gone.toml` cannot be read"),
+        (("check", "--output", "no/such/folder/x"), "`no/such/folder/x` cannot be written: No such file"),
+        (("explain", "host-reed"), "graphlint: there is no rule `host-reed`\n  did you mean `host-read`"),
+        (("chek",), "there is no command `chek`\n  did you mean `check`?"),
+        (("model.py",), "to check it: `graphlint check model.py`"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_line_with_what_to_do(folder: Path, arguments: tuple[str, ...], message: str) -> None:
+    done = graphlint(*arguments, cwd=folder)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stdout == ""
+
+
+def test_bad_files_are_told_and_hide_nothing(folder: Path) -> None:
+    (folder / "old.py").write_text("print 'x'\n")
+    (folder / "nul.py").write_bytes(b"x = '\0'\n")
+    (folder / "latin.py").write_bytes(b"x = '\xe9'\n")
+    (folder / "deep.py").write_text("x = " + "-" * 100_000 + "1\n")
+    (folder / "loop.py").symlink_to("loop.py")
+    done = graphlint("check", "--format", "concise", cwd=folder)
+    assert done.returncode == 1
+    assert done.stdout.count("GL901") == 5
+    assert "model.py:6:28: GL101" in done.stdout
+    assert "5 files could not be read and checked" in done.stdout
+    assert graphlint("check", "old.py", "clean.py", cwd=folder).returncode == 1
+
+
+def test_an_empty_folder_is_told(folder: Path) -> None:
+    (folder / "empty").mkdir()
+    done = graphlint("check", "empty", "--format", "json", cwd=folder)
+    assert done.returncode == 0
+    assert done.stderr == "graphlint: no Python file was found under `empty`\n"
+    assert json.loads(done.stdout)["summary"]["files"] == 0
+
+
+def test_text_survives_a_terminal_that_is_not_utf8(folder: Path) -> None:
+    (folder / "model.py").write_text(FAULTY.replace("x.sum()", "x.sum('größe')"))
+    done = graphlint("check", cwd=folder, PYTHONIOENCODING="ascii")
+    assert done.returncode == 1
+    assert "gr\\xf6\\xdfe" in done.stdout
+
+
+def test_a_reader_that_goes_away_is_no_error(folder: Path) -> None:
+    shell = f"{sys.executable} -m graphlint check --format json | true"
+    done = subprocess.run(["sh", "-c", shell], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+
+
+def test_pages_can_be_read_by_code_and_by_name(folder: Path) -> None:
+    by_code, by_name = (graphlint("explain", word, cwd=folder) for word in ("gl101", "host_read"))
+    assert by_code.stdout == by_name.stdout
+    assert by_code.stdout.startswith("GL101 host-read (capture: breaks; compile: defeats)\n")
+    assert "Captures:" in by_code.stdout
+    assert graphlint("explain", "GL901", cwd=folder).returncode == 0
+
+
+def test_a_page_that_python_dropped_is_told(folder: Path) -> None:
+    command = [sys.executable, "-OO", "-m", "graphlint", "explain", "GL101"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert (done.returncode, "without -OO" in done.stderr) == (2, True)
+
+
+def test_rules_are_listed(folder: Path) -> None:
+    assert "GL101  host-read" in graphlint("rules", cwd=folder).stdout
+    listed = json.loads(graphlint("rules", "--format", "json", cwd=folder).stdout)
+    assert {"code", "name", "effects", "summary", "page", "href"} == set(listed[0])
+
+
+def test_a_project_brings_its_own_rules(folder: Path) -> None:
+    (folder / "own.py").write_text(
+        '"""Our own view of reads."""\n\n'
+        "from graphlint.events import HostRead\nfrom graphlint.rule import finding, rule\n\n\n"
+        '@rule("XX101", on=HostRead, predicts="stale")\ndef own(event):\n    return finding(event, "`own` was here")\n'
+    )
+    (folder / "graphlint.toml").write_text('rules = ["own.py"]\nexclude = ["own.py"]\n')
+    done = graphlint("check", "--format", "concise", cwd=folder)
+    assert "XX101 stale (graph) `own` was here" in done.stdout
+    (folder / "graphlint.toml").write_text('rules = ["gone.py"]\n')
+    assert "gone.py` does not exist" in graphlint("check", cwd=folder).stderr
+
+
+def test_versions_and_help(folder: Path) -> None:
+    assert graphlint("--version", cwd=folder).stdout.startswith("graphlint 0.")
+    for command in ("check", "explain", "rules"):
+        assert graphlint(command, "--help", cwd=folder).returncode == 0

@@ -1,0 +1,63 @@
+"""What `graphlint check` imports, and how long that may take."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HEAVY = (
+    "torch",
+    "numpy",
+    "libcst",
+    "pygls",
+    "rich",
+    "tomllib",
+    "tomli",
+    "multiprocessing",
+    "pathspec",
+    "asyncio",
+    "tokenize",
+)
+SHORT = ("importlib.metadata", "unittest", "concurrent", "http", "email", "ssl", "sqlite3", "inspect")
+PROGRAM = """
+import sys
+before = set(sys.modules)
+from graphlint.cli import main
+sys.argv = ["graphlint", "check", "model.py"]
+try:
+    main()
+finally:
+    print(*sorted(set(sys.modules) - before), file=sys.stderr)
+"""
+TEXT = "import torch\n\n\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return x + 1\n"
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    (tmp_path / "model.py").write_text(TEXT)
+    return tmp_path
+
+
+def test_checking_a_file_imports_nothing_heavy(model: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", PROGRAM], cwd=model, capture_output=True, text=True, check=True)
+    loaded = set(done.stderr.split())
+    assert not [name for name in HEAVY + NEEDLESS if name in loaded]
+    assert len(loaded) < 260, "more modules than before are imported on the way to a check"
+
+
+def test_importing_takes_less_than_a_blink(model: Path) -> None:
+    """CPU time of the quickest of several runs, as other work on the machine only ever adds to it."""
+    command = [sys.executable, "-m", "graphlint", "check", "model.py"]
+    bare = [sys.executable, "-c", "pass"]
+    assert min(spent(command, model) for _ in range(5)) - min(spent(bare, model) for _ in range(3)) < 0.4
+
+
+def spent(command: list[str], cwd: Path) -> float:
+    before = os.times()
+    subprocess.run(command, cwd=cwd, stdout=subprocess.DEVNULL, check=True)
+    after = os.times()
+    return after.children_user + after.children_system - before.children_user - before.children_system
