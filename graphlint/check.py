@@ -37,6 +37,8 @@ class RegionEvents(Protocol):
     def events(self) -> Sequence[Event]: ...
     @property
     def unknown_calls(self) -> int: ...
+    @property
+    def failure(self) -> Exception | None: ...
 
 
 Interpreter = Callable[[Sequence[Source]], Iterable[RegionEvents]]
@@ -136,16 +138,14 @@ def _judge(
     sources: Sequence[Source], registry: Registry, interpret: Interpreter, broken: list[Finding]
 ) -> Iterator[Judged]:
     try:
-        for region, events, unknown in _interpreted(sources, interpret):
-            yield Judged(region, tuple(registry.judge(events, region.name)), unknown)
+        for each in interpret(sources):
+            if each.failure is not None:
+                broken.append(internal(each.failure, each.region.span, f"interpreting `{each.region.name}`; it was not checked"))
+            else:
+                yield Judged(each.region, tuple(registry.judge(each.events, each.region.name)), each.unknown_calls)
     except Exception as error:
         file = sources[0].name if sources else "."
         broken.append(internal(error, top(file), "interpreting; regions not listed were not checked"))
-
-
-def _interpreted(sources: Sequence[Source], interpret: Interpreter) -> Iterator[tuple[Region, Sequence[Event], int]]:
-    for each in interpret(sources):
-        yield each.region, each.events, each.unknown_calls
 
 
 def _selected(findings: Iterable[Finding], config: Config) -> tuple[Finding, ...]:

@@ -1,0 +1,106 @@
+"""From the arguments of a call to the variables a function starts with."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from graphlint.interp.annotations import annotated, narrow_to
+from graphlint.project import FunctionDecl
+from graphlint.values import Arguments, Function, Nothing, Seq, Table, Unknown, Value, join
+
+if TYPE_CHECKING:
+    from graphlint.interp.machine import Machine
+
+
+def parameters(decl: FunctionDecl) -> list[ast.arg]:
+    """The named parameters that can be given by position, in order."""
+    spec = decl.node.args
+    return [*spec.posonlyargs, *spec.args]
+
+
+def defaults(decl: FunctionDecl) -> dict[str, ast.expr]:
+    """The default of every parameter that has one."""
+    spec = decl.node.args
+    positional = parameters(decl)
+    found = dict(zip((arg.arg for arg in positional[len(positional) - len(spec.defaults) :]), spec.defaults))
+    found.update({arg.arg: node for arg, node in zip(spec.kwonlyargs, spec.kw_defaults) if node is not None})
+    return found
+
+
+def bind(machine: Machine, function: Function, arguments: Arguments) -> dict[str, Value]:
+    """A value for every parameter; what the call leaves open comes from defaults and annotations."""
+    decl = function.decl
+    spec = decl.node.args
+    given = list(arguments.positional)
+    if function.receiver is not None:
+        given.insert(0, function.receiver)
+    keywords = dict(arguments.keywords)
+    env: dict[str, Value] = {}
+    named = parameters(decl)
+    for position, arg in enumerate(named):
+        if position < len(given):
+            env[arg.arg] = _fit(machine, decl, arg, given[position])
+        elif arg.arg in keywords:
+            env[arg.arg] = _fit(machine, decl, arg, keywords.pop(arg.arg))
+    for arg in spec.kwonlyargs:
+        if arg.arg in keywords:
+            env[arg.arg] = _fit(machine, decl, arg, keywords.pop(arg.arg))
+    _fill(machine, decl, env, arguments)
+    _collect(spec, env, given[len(named) :], keywords, arguments)
+    return {name: env[name] for name in _order(decl) if name in env}
+
+
+def _order(decl: FunctionDecl) -> list[str]:
+    spec = decl.node.args
+    names = [arg.arg for arg in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]
+    return [*names, *(arg.arg for arg in (spec.vararg, spec.kwarg) if arg is not None)]
+
+
+def _fit(machine: Machine, decl: FunctionDecl, arg: ast.arg, value: Value) -> Value:
+    """The value as the parameter's annotation lets it be; the value is evidence, the annotation fills the unknown."""
+    if arg.annotation is None or not isinstance(value, Unknown):
+        return value
+    return narrow_to(value, annotated(machine, decl.module, arg.annotation, decl.owner))
+
+
+def _fill(machine: Machine, decl: FunctionDecl, env: dict[str, Value], arguments: Arguments) -> None:
+    """Parameters the call does not name: their default, or what `*` and `**` may bring."""
+    defaulted = defaults(decl)
+    for arg in (*parameters(decl), *decl.node.args.kwonlyargs):
+        if arg.arg in env:
+            continue
+        brought = _brought(machine, decl, arg, arguments)
+        node = defaulted.get(arg.arg)
+        if node is None:
+            env[arg.arg] = Unknown() if brought is None else brought
+            continue
+        default = machine.default(decl, node)
+        env[arg.arg] = default if brought is None or isinstance(brought, Unknown) else join(default, brought)
+
+
+def _brought(machine: Machine, decl: FunctionDecl, arg: ast.arg, arguments: Arguments) -> Value | None:
+    value = arguments.more if arguments.more is not None else arguments.more_keywords
+    if value is None:
+        return None
+    if isinstance(value, Unknown) and arg.annotation is not None:
+        return annotated(machine, decl.module, arg.annotation, decl.owner)
+    return value
+
+
+def _collect(spec: ast.arguments, env: dict[str, Value], extra: list[Value], keywords: dict[str, Value], arguments: Arguments) -> None:
+    if spec.vararg is not None:
+        env[spec.vararg.arg] = Seq("tuple", tuple(extra), arguments.more)
+    if spec.kwarg is not None:
+        env[spec.kwarg.arg] = Table(tuple(keywords.items()), arguments.more_keywords)
+
+
+def receiver_missing(decl: FunctionDecl) -> bool:
+    """Whether a function takes no receiver although it stands in a class."""
+    node = decl.node
+    if isinstance(node, ast.Lambda):
+        return True
+    return any(isinstance(item, ast.Name) and item.id == "staticmethod" for item in node.decorator_list)
+
+
+NONE = Nothing()

@@ -1,0 +1,252 @@
+"""Calls by the type of the callee: functions and classes of the tree, objects, partials, and names from outside."""
+
+from __future__ import annotations
+
+import ast
+
+from graphlint.effects.table import lookup
+from graphlint.interp import python, torch_calls
+from graphlint.interp.dispatch import ATTRIBUTES, CALLS, ELEMENTS, apply, attribute, count_unknown, element, item, register
+from graphlint.interp.frame import Frame
+from graphlint.interp.objects import CONTAINERS, Record, bound, class_member, is_module, record_of
+from graphlint.project import ClassDecl, Outside
+from graphlint.values import (
+    Arguments,
+    ClassValue,
+    External,
+    ExternalObject,
+    Function,
+    Instance,
+    Method,
+    ModuleValue,
+    Nothing,
+    Number,
+    Opaque,
+    Partial,
+    Seq,
+    Table,
+    Tensor,
+    Text,
+    Unknown,
+    Value,
+    join_all,
+    members,
+)
+
+
+@register(CALLS, Function)
+def call_function(frame: Frame, callee: Function, arguments: Arguments, node: ast.AST) -> Value:
+    return frame.machine.call(frame, callee, arguments, node)
+
+
+@register(CALLS, Partial)
+def call_partial(frame: Frame, callee: Partial, arguments: Arguments, node: ast.AST) -> Value:
+    first = callee.arguments
+    merged = dict(first.keywords)
+    merged.update(arguments.keywords)
+    together = Arguments(
+        first.positional + arguments.positional,
+        tuple(merged.items()),
+        arguments.more if arguments.more is not None else first.more,
+        arguments.more_keywords if arguments.more_keywords is not None else first.more_keywords,
+    )
+    return apply(frame, callee.function, together, node)
+
+
+@register(CALLS, ClassValue)
+def call_class(frame: Frame, callee: ClassValue, arguments: Arguments, node: ast.AST) -> Value:
+    """Make an object; inside a region it is fresh, and its constructor's events belong to the region."""
+    outside = {base.name for base in frame.machine.project.mro(callee.decl) if isinstance(base, Outside)}
+    if outside & python.TUPLE_BASES and "__init__" not in callee.decl.members:
+        return Instance(callee.decl, arguments, frame.recording)
+    if outside & python.ENUM_BASES:
+        return Opaque()
+    instance = Instance(callee.decl, arguments, frame.recording)
+    if frame.recording and frame.machine.project.member(callee.decl, "__init__") is not None and not is_module(frame.machine, callee.decl):
+        frame.machine.construct_recorded(frame, instance, node)
+    return instance
+
+
+@register(CALLS, Instance)
+def call_instance(frame: Frame, callee: Instance, arguments: Arguments, node: ast.AST) -> Value:
+    """`object(...)`: its `__call__`, or the `forward` of a module."""
+    decl = callee.decl
+    for name in ("__call__", "forward"):
+        found = class_member(frame, decl, name, callee, node)
+        if found is not None and not isinstance(found, Unknown):
+            return apply(frame, found, arguments, node)
+    override = record_of(frame.machine, callee).attrs.get("forward")
+    if override is not None:
+        return apply(frame, override, arguments, node)
+    record = record_of(frame.machine, callee)
+    if record.children is not None:
+        return apply(frame, record.children, arguments, node)
+    base = _module_base(frame, decl)
+    if base is not None:
+        return torch_calls.call_row(frame, f"{base}.forward", arguments, node, ExternalObject(base))
+    count_unknown(frame, node)
+    return Unknown()
+
+
+def _module_base(frame: Frame, decl: ClassDecl) -> str | None:
+    """The torch module class that a class of the tree derives its `forward` from."""
+    for base in frame.machine.project.mro(decl):
+        if isinstance(base, Outside) and lookup(f"{base.name}.forward") is not None:
+            return base.name
+    return None
+
+
+@register(CALLS, Seq)
+def call_sequence(frame: Frame, callee: Seq, arguments: Arguments, node: ast.AST) -> Value:
+    """`nn.Sequential(...)(x)` calls its modules in turn."""
+    if callee.form != "sequential" or not arguments.positional:
+        return Unknown()
+    value = arguments.positional[0]
+    for module in callee.items if callee.items is not None else (callee.element(),):
+        value = apply(frame, module, Arguments((value,)), node)
+    return value
+
+
+@register(CALLS, External)
+def call_external(frame: Frame, callee: External, arguments: Arguments, node: ast.AST) -> Value:
+    name = callee.name
+    handler = python.FUNCTIONS.get(name)
+    if handler is not None:
+        return handler(frame, arguments, node)
+    if lookup(name) is not None:
+        return torch_calls.call_row(frame, name, arguments, node, None)
+    if name.startswith("torch.nn.") and name.rpartition(".")[2][:1].isupper():
+        return ExternalObject(name, arguments)
+    count_unknown(frame, node)
+    return Unknown()
+
+
+@register(CALLS, ExternalObject)
+def call_external_object(frame: Frame, callee: ExternalObject, arguments: Arguments, node: ast.AST) -> Value:
+    """Calling a module of torch runs its `forward`."""
+    for name in (f"{callee.name}.forward", f"{callee.name}.__call__"):
+        if lookup(name) is not None:
+            return torch_calls.call_row(frame, name, arguments, node, callee)
+    count_unknown(frame, node)
+    return Unknown()
+
+
+@register(CALLS, Method)
+def call_method(frame: Frame, callee: Method, arguments: Arguments, node: ast.AST) -> Value:
+    receiver = callee.receiver
+    if isinstance(receiver, Tensor):
+        return torch_calls.call_tensor_method(frame, receiver, callee.name, arguments, node)
+    handler = python.METHODS.get((type(receiver), callee.name))
+    if handler is not None:
+        return handler(frame, receiver, arguments, node)
+    if isinstance(receiver, ExternalObject):
+        return torch_calls.call_object_method(frame, receiver, callee.name, arguments, node)
+    if isinstance(receiver, Instance):
+        return _inherited(frame, receiver, callee.name, arguments, node)
+    return Unknown() if not isinstance(receiver, (Text, Opaque, Number)) else Opaque()
+
+
+def _inherited(frame: Frame, receiver: Instance, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    """A method that a class of the tree has from a base outside it."""
+    handler = python.MODULE_METHODS.get(name)
+    if handler is not None:
+        return handler(frame, receiver, arguments, node)
+    for base in frame.machine.project.mro(receiver.decl):
+        if isinstance(base, Outside) and lookup(f"{base.name}.{name}") is not None:
+            return torch_calls.call_row(frame, f"{base.name}.{name}", arguments, node, ExternalObject(base.name))
+    count_unknown(frame, node)
+    return Unknown()
+
+
+@register(ATTRIBUTES, ModuleValue)
+def module_attribute(frame: Frame, value: ModuleValue, name: str, node: ast.AST) -> Value:
+    found = frame.machine.global_(value.module, name)
+    if found is None:
+        found = frame.machine.value(frame.machine.project.module(f"{value.module.name}.{name}"))
+    return Unknown() if found is None else found
+
+
+@register(ATTRIBUTES, ClassValue)
+def class_attribute(frame: Frame, value: ClassValue, name: str, node: ast.AST) -> Value:
+    found = class_member(frame, value.decl, name, None, node)
+    if found is not None:
+        return bound(found, value) if _is_classmethod(found) else found
+    if name == "apply" and _is_autograd_function(frame, value.decl):
+        return Method(value, "apply")
+    return Text() if name == "__name__" else Unknown()
+
+
+def _is_classmethod(found: Value) -> bool:
+    if not isinstance(found, Function) or isinstance(found.decl.node, ast.Lambda):
+        return False
+    return any(isinstance(item, ast.Name) and item.id == "classmethod" for item in found.decl.node.decorator_list)
+
+
+def _is_autograd_function(frame: Frame, decl: ClassDecl) -> bool:
+    return any(isinstance(base, Outside) and base.name.startswith("torch.autograd.") for base in frame.machine.project.mro(decl))
+
+
+@register(ATTRIBUTES, External)
+def external_attribute(frame: Frame, value: External, name: str, node: ast.AST) -> Value:
+    return torch_calls.external_attribute(f"{value.name}.{name}")
+
+
+@register(ATTRIBUTES, ExternalObject)
+def external_object_attribute(frame: Frame, value: ExternalObject, name: str, node: ast.AST) -> Value:
+    return torch_calls.object_attribute(frame, value, name, node)
+
+
+@register(ATTRIBUTES, Tensor)
+def tensor_attribute(frame: Frame, value: Tensor, name: str, node: ast.AST) -> Value:
+    return torch_calls.tensor_attribute(frame, value, name, node)
+
+
+@register(ATTRIBUTES, Seq, Table, Text, Number, Method)
+def plain_attribute(frame: Frame, value: Value, name: str, node: ast.AST) -> Value:
+    if isinstance(value, Seq) and value.form == "tuple" and value.items is not None and (type(value), name) not in python.METHODS:
+        return value.element()
+    if isinstance(value, Table) and (Table, name) not in python.METHODS:
+        for key, entry in value.items:
+            if key == name:
+                return entry
+        return Unknown()
+    return Method(value, name)
+
+
+@register(ATTRIBUTES, Function)
+def function_attribute(frame: Frame, value: Function, name: str, node: ast.AST) -> Value:
+    return value if name in ("__func__", "__wrapped__") else Text() if name in ("__name__", "__qualname__") else Unknown()
+
+
+@register(ELEMENTS, Seq)
+def sequence_element(frame: Frame, value: Seq, node: ast.AST) -> Value:
+    return value.element() if value.items != () or value.rest is not None else Opaque()
+
+
+@register(ELEMENTS, Table)
+def table_element(frame: Frame, value: Table, node: ast.AST) -> Value:
+    return Text()
+
+
+@register(ELEMENTS, Tensor)
+def tensor_element(frame: Frame, value: Tensor, node: ast.AST) -> Value:
+    """Iterating over a tensor gives its rows; that is no read."""
+    rank = None if value.rank is None else max(value.rank - 1, 0)
+    return value.replace(rank=rank, role="")
+
+
+@register(ELEMENTS, Instance)
+def instance_element(frame: Frame, value: Instance, node: ast.AST) -> Value:
+    method = attribute(frame, value, "__iter__", node)
+    if isinstance(method, Function):
+        return element(frame, apply(frame, method, Arguments(), node), node)
+    record = record_of(frame.machine, value)
+    if record.children is not None:
+        return element(frame, record.children, node)
+    if isinstance(attribute(frame, value, "__getitem__", node), Function):
+        return item(frame, value, Number(), node)
+    held = [entry for entry in record.attrs.values() if not isinstance(entry, Nothing)]
+    return join_all(held) if held else Unknown()
+
+
+_ = (CONTAINERS, Record, members)

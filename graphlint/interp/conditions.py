@@ -1,0 +1,193 @@
+"""Conditions: which arm runs under which target, what each arm may believe, and when the host must wait to know.
+
+A condition on static facts (None, types, shapes, training, configuration) forks without alarm and narrows the variables
+it speaks of; a capture guard removes an arm for the targets it names; a condition on device data is a `HostBranch`.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import NamedTuple
+
+from graphlint.events import HostBranch
+from graphlint.interp.dispatch import apply, attribute
+from graphlint.interp.frame import Frame, State
+from graphlint.interp.isinstance import split
+from graphlint.interp.mutation import path_of
+from graphlint.types import Confidence, Target
+from graphlint.values import (
+    Arguments,
+    Bool,
+    ClassValue,
+    DeviceValue,
+    DtypeValue,
+    External,
+    ExternalObject,
+    Function,
+    Instance,
+    Method,
+    ModuleValue,
+    Nothing,
+    Number,
+    Place,
+    Seq,
+    Table,
+    Tensor,
+    Text,
+    Union,
+    Value,
+    join_all,
+    members,
+)
+
+
+class Arm(NamedTuple):
+    """One outcome: the targets for which it can come about, and what variables hold then."""
+
+    live: Target
+    facts: dict[str, Value]
+
+
+class Test(NamedTuple):
+    """Both outcomes of a condition."""
+
+    true: Arm
+    false: Arm
+
+    @property
+    def is_static(self) -> bool:
+        return not self.true.live & self.false.live
+
+
+def test(frame: Frame, node: ast.expr, construct: str) -> Test:
+    """Evaluate a condition that decides control flow; `construct` is the keyword."""
+    match node:
+        case ast.BoolOp():
+            return _chain(frame, node, construct)
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            outcome = test(frame, inner, construct)
+            return Test(outcome.false, outcome.true)
+        case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot() as op], comparators=[ast.Constant(value=None)]):
+            outcome = _is_none(frame, left)
+            return outcome if isinstance(op, ast.Is) else Test(outcome.false, outcome.true)
+        case ast.Call(func=ast.Name(id="isinstance"), args=[subject, classes]):
+            return _isinstance(frame, subject, classes)
+        case ast.NamedExpr(target=target, value=inner):
+            value = frame.eval(node)
+            return _truthy(frame, target, value, inner, construct)
+    return _truthy(frame, node, frame.eval(node), node, construct)
+
+
+def _chain(frame: Frame, node: ast.BoolOp, construct: str) -> Test:
+    """`and` and `or`: a later operand runs only where the earlier ones did not decide."""
+    is_and = isinstance(node.op, ast.And)
+    before, ceiling = frame.save(), frame.ceiling
+    going, decided = Arm(frame.live, {}), Arm(Target.NONE, {})
+    for operand in node.values:
+        if not frame.live:
+            break
+        outcome = test(frame, operand, construct)
+        on, off = (outcome.true, outcome.false) if is_and else (outcome.false, outcome.true)
+        facts = off.facts if not decided.live else {}
+        decided = Arm(decided.live | (off.live & frame.live), facts if len(node.values) == 1 else _shared(decided, off, frame))
+        going = Arm(on.live & frame.live, {**going.facts, **on.facts})
+        if not outcome.is_static:
+            frame.ceiling = min(frame.ceiling, Confidence.LIKELY)
+        frame.restore(State({**frame.env, **on.facts}, going.live))
+    walrus = {name: value for name, value in frame.env.items() if name not in before.env and "." not in name}
+    frame.restore(before)
+    frame.ceiling = ceiling
+    frame.env.update(walrus)
+    return Test(going, decided) if is_and else Test(decided, going)
+
+
+def _shared(decided: Arm, off: Arm, frame: Frame) -> dict[str, Value]:
+    """Facts that hold however the chain was cut short: those of the only operand that can have cut it."""
+    if not decided.live:
+        return off.facts if off.live & frame.live else {}
+    return decided.facts if not off.live & frame.live else {}
+
+
+def _is_none(frame: Frame, node: ast.expr) -> Test:
+    value = frame.eval(node)
+    path = path_of(node)
+    nothing = [member for member in members(value) if isinstance(member, Nothing)]
+    others = [member for member in members(value) if not isinstance(member, Nothing)]
+    maybe = [member for member in others if may_be_none(member)]
+    true = Target.BOTH if nothing or maybe else Target.NONE
+    false = Target.BOTH if others else Target.NONE
+    if path is None:
+        return Test(Arm(true, {}), Arm(false, {}))
+    return Test(Arm(true, {path: Nothing()}), Arm(false, {path: join_all(others)} if others else {}))
+
+
+def may_be_none(value: Value) -> bool:
+    from graphlint.values import Opaque, Unknown
+
+    return isinstance(value, (Unknown, Opaque))
+
+
+def _isinstance(frame: Frame, subject: ast.expr, classes: ast.expr) -> Test:
+    value, wanted = frame.eval(subject), frame.eval(classes)
+    inside, outside = split(frame, value, wanted)
+    path = path_of(subject)
+    true = Arm(Target.NONE if inside is None else Target.BOTH, {path: inside} if path and inside is not None else {})
+    false = Arm(Target.NONE if outside is None else Target.BOTH, {path: outside} if path and outside is not None else {})
+    return Test(true, false)
+
+
+def _truthy(frame: Frame, node: ast.expr, value: Value, place: ast.expr, construct: str) -> Test:
+    """A bare value as a condition."""
+    true, false = truth(frame, value, place, construct)
+    path = path_of(node)
+    if path is None:
+        return Test(Arm(true, {}), Arm(false, {}))
+    kept = [member for member in members(value) if not isinstance(member, Nothing)]
+    facts = {path: join_all(kept)} if kept and len(kept) < len(members(value)) else {}
+    return Test(Arm(true, facts), Arm(false, {}))
+
+
+def truth(frame: Frame, value: Value, node: ast.AST, construct: str) -> tuple[Target, Target]:
+    """The targets for which a value can be true and false; a device tensor makes the host wait."""
+    if isinstance(value, Union):
+        pairs = [truth(frame, member, node, construct) for member in value.members]
+        true = false = Target.NONE
+        for can_be_true, can_be_false in pairs:
+            true, false = true | can_be_true, false | can_be_false
+        return true, false
+    if isinstance(value, Tensor) and value.place is not Place.HOST:
+        if value.place is Place.DEVICE:
+            frame.emit(HostBranch, node, value.sure, construct=construct)
+        return Target.BOTH, Target.BOTH
+    return _known_truth(frame, value, node)
+
+
+def _known_truth(frame: Frame, value: Value, node: ast.AST) -> tuple[Target, Target]:
+    always, never, either = (Target.BOTH, Target.NONE), (Target.NONE, Target.BOTH), (Target.BOTH, Target.BOTH)
+    match value:
+        case Bool():
+            return value.true_on, value.false_on
+        case Nothing():
+            return never
+        case Number(value=number) if number is not None:
+            return always if number else never
+        case Text(value=text) if text is not None:
+            return always if text else never
+        case Seq(items=items, rest=None) if items is not None:
+            return always if items else never
+        case Table(items=items, rest=None):
+            return always if items else never
+        case Function() | ClassValue() | ModuleValue() | External() | Method() | DtypeValue() | DeviceValue() | ExternalObject():
+            return always
+        case Instance():
+            return _instance_truth(frame, value, node)
+    return either
+
+
+def _instance_truth(frame: Frame, value: Instance, node: ast.AST) -> tuple[Target, Target]:
+    project = frame.machine.project
+    for name in ("__bool__", "__len__"):
+        if project.member(value.decl, name) is not None:
+            result = apply(frame, attribute(frame, value, name, node), Arguments(), node)
+            return truth(frame, result, node, "if")
+    return Target.BOTH, Target.NONE

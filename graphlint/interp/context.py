@@ -1,0 +1,68 @@
+"""`with` blocks: what entering one gives, and what it changes inside."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from graphlint.interp.dispatch import apply, attribute, element
+from graphlint.interp.frame import Frame, Link, Summary
+from graphlint.interp.machine import Capture
+from graphlint.types import Region, Target
+from graphlint.values import (
+    Arguments,
+    DeviceValue,
+    ExternalObject,
+    Function,
+    Instance,
+    Opaque,
+    Seq,
+    Unknown,
+    Value,
+)
+
+
+def _nothing() -> None:
+    return
+
+
+CAPTURES = {"torch.cuda.graph", "torch.cuda.graphs.graph"}
+
+
+def enter(frame: Frame, value: Value, node: ast.expr) -> tuple[Value, Callable[[], None]]:
+    """(what `as` binds, how to leave)."""
+    if isinstance(value, DeviceValue):
+        frame.devices.append(value)
+        return value, lambda: _leave_device(frame)
+    if isinstance(value, ExternalObject) and value.name in CAPTURES:
+        return value, _start_capture(frame, node)
+    if isinstance(value, Instance):
+        return _enter_instance(frame, value, node), _nothing
+    if isinstance(value, Seq) and value.form == "iter":
+        return element(frame, value, node), _nothing
+    return (value if not isinstance(value, Opaque) else Opaque()), _nothing
+
+
+def _leave_device(frame: Frame) -> None:
+    frame.devices.pop()
+
+
+def _start_capture(frame: Frame, node: ast.expr) -> Callable[[], None]:
+    """What runs from here to the end of the block is a region of its own."""
+    was, outer = frame.recording, frame.summary
+    summary = Summary("capture")
+    region = Region(f"{frame.module.name}.{outer.name}", "capture", frame.span(node)._replace(end_line=node.lineno))
+    frame.recording, frame.summary = True, summary
+
+    def leave() -> None:
+        frame.recording, frame.summary = was, outer
+        root = Summary("capture")
+        root.links.append(Link(region.span, summary, Target.GRAPH))
+        frame.machine.captures.append(Capture(region, root, Target.GRAPH))
+
+    return leave
+
+
+def _enter_instance(frame: Frame, value: Instance, node: ast.expr) -> Value:
+    method = attribute(frame, value, "__enter__", node)
+    return apply(frame, method, Arguments(), node) if isinstance(method, Function) else Unknown()

@@ -1,0 +1,88 @@
+"""What calling, reading an attribute, indexing and iterating mean, by the type of the value.
+
+Each table is filled by the modules that know a type; a union is asked member by member.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TypeVar
+
+from graphlint.events import UnknownCall
+from graphlint.interp.frame import Frame
+from graphlint.values import Arguments, Nothing, Opaque, Union, Unknown, Value, join_all
+
+Caller = Callable[..., Value]
+Reader = Callable[..., Value]
+C = TypeVar("C", bound=Callable[..., Value])
+
+CALLS: dict[type[Value], Caller] = {}
+ATTRIBUTES: dict[type[Value], Reader] = {}
+ITEMS: dict[type[Value], Reader] = {}
+ELEMENTS: dict[type[Value], Reader] = {}
+
+
+def register(table: dict[type[Value], Callable[..., Value]], *kinds: type[Value]) -> Callable[[C], C]:
+    """Enter a function for these types of value."""
+
+    def enter(function: C) -> C:
+        for kind in kinds:
+            table[kind] = function
+        return function
+
+    return enter
+
+
+def apply(frame: Frame, callee: Value, arguments: Arguments, node: ast.AST) -> Value:
+    """The value of a call."""
+    if isinstance(callee, Union):
+        callees = [member for member in callee.members if not isinstance(member, Nothing)]
+        return join_all([apply(frame, member, arguments, node) for member in callees]) if callees else Unknown()
+    if isinstance(callee, Opaque):
+        return Unknown() if any(True for _ in arguments.values()) else Opaque()
+    handler = CALLS.get(type(callee))
+    if handler is None:
+        count_unknown(frame, node)
+        return Unknown()
+    return handler(frame, callee, arguments, node)
+
+
+def count_unknown(frame: Frame, node: ast.AST) -> None:
+    text = ast.unparse(node.func) if isinstance(node, ast.Call) else type(node).__name__
+    if frame.recording and frame.live:
+        frame.summary.unknown_calls += 1
+        frame.emit(UnknownCall, node, call=text)
+
+
+def attribute(frame: Frame, value: Value, name: str, node: ast.AST) -> Value:
+    """The value of `value.name`."""
+    if isinstance(value, Union):
+        found = [attribute(frame, member, name, node) for member in value.members if not isinstance(member, Nothing)]
+        return join_all(found) if found else Unknown()
+    if isinstance(value, Opaque):
+        return value
+    handler = ATTRIBUTES.get(type(value))
+    return Unknown() if handler is None else handler(frame, value, name, node)
+
+
+def item(frame: Frame, value: Value, index: Value, node: ast.AST) -> Value:
+    """The value of `value[index]`."""
+    if isinstance(value, Union):
+        found = [item(frame, member, index, node) for member in value.members if not isinstance(member, Nothing)]
+        return join_all(found) if found else Unknown()
+    if isinstance(value, Opaque):
+        return value
+    handler = ITEMS.get(type(value))
+    return Unknown() if handler is None else handler(frame, value, index, node)
+
+
+def element(frame: Frame, value: Value, node: ast.AST) -> Value:
+    """Any one value that iterating over `value` gives."""
+    if isinstance(value, Union):
+        found = [element(frame, member, node) for member in value.members if not isinstance(member, Nothing)]
+        return join_all(found) if found else Unknown()
+    if isinstance(value, Opaque):
+        return value
+    handler = ELEMENTS.get(type(value))
+    return Unknown() if handler is None else handler(frame, value, node)

@@ -1,0 +1,156 @@
+"""The arguments of a function that is entered from outside the tree, such as the `forward` that will be captured.
+
+An annotation is believed.  Without one, an argument with a Python number, string or flag as default is such a value, and
+any other is a device tensor, unless the body uses it as something else: as a size, a flag, a dictionary, a module.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from graphlint.effects.table import attributes, methods
+from graphlint.interp.annotations import annotated
+from graphlint.interp.binding import defaults, parameters, receiver_missing
+from graphlint.project import FunctionDecl
+from graphlint.types import Confidence
+from graphlint.values import (
+    EITHER,
+    Bool,
+    Kind,
+    Nothing,
+    Number,
+    Opaque,
+    Origin,
+    Place,
+    Seq,
+    Table,
+    Tensor,
+    Text,
+    Unknown,
+    Value,
+    join,
+    join_all,
+    members,
+)
+
+if TYPE_CHECKING:
+    from graphlint.interp.machine import Machine
+
+SIZES = {"view", "reshape", "expand", "repeat", "zeros", "ones", "empty", "full", "arange", "randn", "rand", "range", "new_zeros", "new_ones", "new_empty", "unflatten"}
+MAPPING = {"get", "items", "keys", "values", "pop", "update", "setdefault"}
+SEQUENCE = {"append", "extend"}
+PLAIN_TENSOR = {"shape", "size", "dim", "dtype", "device", "ndim", "T"}
+
+
+def entry_arguments(machine: Machine, decl: FunctionDecl, receiver: Value | None, captured: bool = True) -> dict[str, Value]:
+    """A value for every parameter of a function nobody was seen calling."""
+    spec = decl.node.args
+    named = [*parameters(decl), *spec.kwonlyargs]
+    defaulted = defaults(decl)
+    env: dict[str, Value] = {}
+    if receiver is not None and named and not receiver_missing(decl):
+        env[named.pop(0).arg] = receiver
+    uses = Uses(decl) if captured else None
+    for arg in named:
+        env[arg.arg] = _entry(machine, decl, arg, defaulted.get(arg.arg), uses)
+    if spec.vararg is not None:
+        hint = Unknown() if spec.vararg.annotation is None else annotated(machine, decl.module, spec.vararg.annotation, decl.owner)
+        env[spec.vararg.arg] = Seq("tuple", None, hint)
+    if spec.kwarg is not None:
+        env[spec.kwarg.arg] = Table((), Unknown())
+    return env
+
+
+def _entry(machine: Machine, decl: FunctionDecl, arg: ast.arg, default: ast.expr | None, uses: Uses | None) -> Value:
+    known = Nothing() if default is None else machine.default(decl, default)
+    if arg.annotation is not None:
+        hint = annotated(machine, decl.module, arg.annotation, decl.owner)
+        if not isinstance(hint, Unknown):
+            return join(_as_input(hint), _open(known)) if default is not None else _as_input(hint)
+    if default is not None and not isinstance(known, Nothing):
+        return _open(known)
+    guess = Unknown() if uses is None else uses.guess(arg.arg)
+    return guess if default is None else join(guess, Nothing())
+
+
+def _open(default: Value) -> Value:
+    """A default as one of the values that may be given instead."""
+    match default:
+        case Number():
+            return Number(default.kind, None, Origin.ARGUMENT)
+        case Bool():
+            return EITHER
+        case Text():
+            return Text()
+        case Seq(items=items) if items is not None:
+            return Seq(default.form, None, _open(default.element())) if items else default
+    return default
+
+
+def _as_input(hint: Value) -> Value:
+    return join_all([member.replace(role="input") if isinstance(member, Tensor) else member for member in members(hint)])
+
+
+class Uses:
+    """How a function's body uses its parameters, read from its syntax once."""
+
+    __slots__ = ("called", "names", "number", "other", "tensor", "truth")
+
+    def __init__(self, decl: FunctionDecl) -> None:
+        self.tensor: set[str] = set()
+        self.number: set[str] = set()
+        self.other: set[str] = set()
+        self.truth: set[str] = set()
+        self.called: set[str] = set()
+        body = decl.node.body
+        for statement in body if isinstance(body, list) else [body]:
+            for node in ast.walk(statement):
+                self._note(node)
+
+    def _note(self, node: ast.AST) -> None:
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), attr=attr):
+                self._attribute(name, attr)
+            case ast.Call(func=func, args=args):
+                self._call(func, args)
+            case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
+                self._truth(test)
+            case ast.Slice(lower=lower, upper=upper):
+                self.number.update(part.id for part in (lower, upper) if isinstance(part, ast.Name))
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=str())):
+                self.other.add(name)
+
+    def _attribute(self, name: str, attr: str) -> None:
+        if attr in PLAIN_TENSOR or attr in methods() or attr in attributes():
+            self.tensor.add(name)
+        elif attr in MAPPING or attr in SEQUENCE:
+            self.other.add(name)
+
+    def _call(self, func: ast.expr, args: list[ast.expr]) -> None:
+        last = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+        if isinstance(func, ast.Name):
+            self.called.add(func.id)
+        names = [arg.id for arg in args if isinstance(arg, ast.Name)]
+        if last in SIZES:
+            self.number.update(names)
+
+    def _truth(self, test: ast.expr) -> None:
+        match test:
+            case ast.Name(id=name) | ast.UnaryOp(op=ast.Not(), operand=ast.Name(id=name)):
+                self.truth.add(name)
+            case ast.BoolOp(values=values):
+                for value in values:
+                    self._truth(value)
+
+    def guess(self, name: str) -> Value:
+        """What a parameter without annotation and default must be."""
+        if name in self.tensor:
+            return Tensor(Place.DEVICE, Kind.ANY, None, Confidence.CERTAIN, "input")
+        if name in self.number:
+            return Number(Kind.INT, None, Origin.ARGUMENT)
+        if name in self.called:
+            return Unknown()
+        if name in self.other or name in self.truth:
+            return Unknown() if name in self.other else Opaque()
+        return Tensor(Place.DEVICE, Kind.ANY, None, Confidence.LIKELY, "input")

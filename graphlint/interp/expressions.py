@@ -1,0 +1,267 @@
+"""Expressions other than operators and indexing: names, constants, displays, attributes, calls and text."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+
+from graphlint.events import HostFormat
+from graphlint.interp.dispatch import apply, attribute, element
+from graphlint.interp.frame import Frame, State, expression
+from graphlint.interp.indexing import with_entry
+from graphlint.interp.conditions import test
+from graphlint.interp.mutation import path_of
+from graphlint.values import (
+    FALSE,
+    TRUE,
+    Arguments,
+    External,
+    ExternalObject,
+    Function,
+    Kind,
+    Nothing,
+    Number,
+    Opaque,
+    Place,
+    Seq,
+    Table,
+    Tensor,
+    Text,
+    Unknown,
+    Value,
+    join,
+    join_all,
+    members,
+    tensors_in,
+)
+
+BUILTINS = frozenset(dir(builtins))
+MOST_ITEMS = 64
+
+
+@expression(ast.Constant)
+def eval_constant(frame: Frame, node: ast.Constant) -> Value:
+    match node.value:
+        case bool(flag):
+            return TRUE if flag else FALSE
+        case int(number):
+            return Number(Kind.INT, number)
+        case float(number):
+            return Number(Kind.FLOAT, number)
+        case str(text):
+            return Text(text)
+        case None:
+            return Nothing()
+    return ExternalObject("builtins.Ellipsis") if node.value is Ellipsis else Opaque()
+
+
+@expression(ast.Name)
+def eval_name(frame: Frame, node: ast.Name) -> Value:
+    found = frame.scope.find(node.id)
+    if found is None:
+        found = frame.machine.global_(frame.module, node.id)
+    if found is None:
+        found = External(f"builtins.{node.id}") if node.id in BUILTINS else Unknown()
+    return found
+
+
+@expression(ast.Attribute)
+def eval_attribute(frame: Frame, node: ast.Attribute) -> Value:
+    path = path_of(node)
+    if path is not None and path in frame.env:
+        return frame.env[path]
+    return attribute(frame, frame.eval(node.value), node.attr, node)
+
+
+@expression(ast.Call)
+def eval_call(frame: Frame, node: ast.Call) -> Value:
+    callee = frame.eval(node.func)
+    return apply(frame, callee, arguments_of(frame, node), node)
+
+
+def arguments_of(frame: Frame, node: ast.Call) -> Arguments:
+    """The arguments of a call; `*` and `**` are taken apart as far as their contents are known."""
+    positional: list[Value] = []
+    more: Value | None = None
+    for part in node.args:
+        if isinstance(part, ast.Starred):
+            spread = frame.eval(part.value)
+            if isinstance(spread, Seq) and spread.items is not None and spread.rest is None and more is None:
+                positional.extend(spread.items)
+            else:
+                more = element(frame, spread, part) if more is None else join(more, element(frame, spread, part))
+        elif more is not None:
+            more = join(more, frame.eval(part))
+        else:
+            positional.append(frame.eval(part))
+    keywords: dict[str, Value] = {}
+    more_keywords: Value | None = None
+    for keyword in node.keywords:
+        value = frame.eval(keyword.value)
+        if keyword.arg is not None:
+            keywords[keyword.arg] = value
+        else:
+            more_keywords = _spread(value, keywords, more_keywords)
+    return Arguments(tuple(positional), tuple(keywords.items()), more, more_keywords)
+
+
+def _spread(value: Value, keywords: dict[str, Value], more: Value | None) -> Value | None:
+    for member in members(value):
+        if isinstance(member, Table):
+            for key, entry in member.items:
+                if isinstance(key, str):
+                    keywords[key] = join(keywords[key], entry) if key in keywords else entry
+            rest = member.rest
+        elif isinstance(member, Nothing):
+            continue
+        else:
+            rest = Unknown() if isinstance(member, Unknown) else Opaque()
+        if rest is not None:
+            more = rest if more is None else join(more, rest)
+    return more
+
+
+@expression(ast.Tuple)
+def eval_tuple(frame: Frame, node: ast.Tuple) -> Value:
+    return _display(frame, node.elts, "tuple")
+
+
+@expression(ast.List)
+def eval_list(frame: Frame, node: ast.List) -> Value:
+    return _display(frame, node.elts, "list")
+
+
+@expression(ast.Set)
+def eval_set(frame: Frame, node: ast.Set) -> Value:
+    return _display(frame, node.elts, "set")
+
+
+def _display(frame: Frame, parts: list[ast.expr], form: str) -> Value:
+    items: list[Value] = []
+    rest: list[Value] = []
+    for part in parts:
+        if not isinstance(part, ast.Starred):
+            (rest if rest else items).append(frame.eval(part))
+            continue
+        spread = frame.eval(part.value)
+        if isinstance(spread, Seq) and spread.items is not None and spread.rest is None and not rest:
+            items.extend(spread.items)
+        else:
+            rest.append(element(frame, spread, part))
+    if rest:
+        return Seq(form, None, join_all([*items, *rest]))
+    return Seq(form, tuple(items)) if len(items) <= MOST_ITEMS else Seq(form, None, join_all(items))
+
+
+@expression(ast.Dict)
+def eval_dict(frame: Frame, node: ast.Dict) -> Value:
+    table = Table()
+    for key, part in zip(node.keys, node.values):
+        value = frame.eval(part)
+        if key is None:
+            table = _merged(table, value)
+            continue
+        known = frame.eval(key)
+        table = with_entry(table, known.value if isinstance(known, (Text, Number)) else None, value)
+    return table
+
+
+def _merged(table: Table, value: Value) -> Table:
+    for member in members(value):
+        if isinstance(member, Table):
+            for key, entry in member.items:
+                table = with_entry(table, key, entry)
+            if member.rest is not None:
+                table = with_entry(table, None, member.rest)
+        elif not isinstance(member, Nothing):
+            table = with_entry(table, None, Unknown())
+    return table
+
+
+@expression(ast.ListComp, ast.GeneratorExp, ast.SetComp)
+def eval_comprehension(frame: Frame, node: ast.ListComp) -> Value:
+    before = frame.save()
+    count = _bind_generators(frame, node.generators)
+    value = frame.eval(node.elt) if frame.live else Opaque()
+    frame.restore(before)
+    form = {ast.ListComp: "list", ast.SetComp: "set"}.get(type(node), "iter")
+    if count is not None and form == "list" and not node.generators[0].ifs:
+        return Seq(form, (value,) * count)
+    return Seq(form, None, value)
+
+
+def _bind_generators(frame: Frame, generators: list[ast.comprehension]) -> int | None:
+    """Bind the loop variables; the number of rounds if there is one loop over a container of known length."""
+    from graphlint.interp.statements import assign
+
+    count = None
+    for generator in generators:
+        iterated = frame.eval(generator.iter)
+        if isinstance(iterated, Seq) and iterated.items is not None and iterated.rest is None and len(generators) == 1:
+            count = len(iterated.items)
+        assign(frame, generator.target, element(frame, iterated, generator.iter), generator.target)
+        for condition in generator.ifs:
+            outcome = test(frame, condition, "if")
+            frame.restore(State({**frame.env, **outcome.true.facts}, frame.live & outcome.true.live))
+    return count
+
+
+@expression(ast.DictComp)
+def eval_dict_comprehension(frame: Frame, node: ast.DictComp) -> Value:
+    before = frame.save()
+    _bind_generators(frame, node.generators)
+    frame.eval(node.key)
+    value = frame.eval(node.value)
+    frame.restore(before)
+    return Table((), value)
+
+
+@expression(ast.Lambda)
+def eval_lambda(frame: Frame, node: ast.Lambda) -> Value:
+    return Function(frame.module.function(node, None, "<lambda>"), None, frame.scope, None)
+
+
+@expression(ast.JoinedStr)
+def eval_joined(frame: Frame, node: ast.JoinedStr) -> Value:
+    for part in node.values:
+        if isinstance(part, ast.FormattedValue):
+            eval_formatted(frame, part)
+    return Text()
+
+
+@expression(ast.FormattedValue)
+def eval_formatted(frame: Frame, node: ast.FormattedValue) -> Value:
+    formats(frame, frame.eval(node.value), node, "f-string")
+    return Text()
+
+
+def formats(frame: Frame, value: Value, node: ast.AST, construct: str) -> None:
+    """A value is turned into text; device tensors in it are copied to the host for that."""
+    for tensor in tensors_in(value):
+        if tensor.place is Place.DEVICE:
+            frame.emit(HostFormat, node, tensor.sure, construct=construct)
+
+
+@expression(ast.Starred)
+def eval_starred(frame: Frame, node: ast.Starred) -> Value:
+    return frame.eval(node.value)
+
+
+@expression(ast.Await)
+def eval_await(frame: Frame, node: ast.Await) -> Value:
+    return frame.eval(node.value)
+
+
+@expression(ast.Yield)
+def eval_yield(frame: Frame, node: ast.Yield) -> Value:
+    frame.yields.append(Nothing() if node.value is None else frame.eval(node.value))
+    return Unknown()
+
+
+@expression(ast.YieldFrom)
+def eval_yield_from(frame: Frame, node: ast.YieldFrom) -> Value:
+    frame.yields.append(element(frame, frame.eval(node.value), node))
+    return Unknown()
+
+
+_ = Tensor

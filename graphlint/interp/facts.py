@@ -1,0 +1,208 @@
+"""The arguments of one call of a torch function, as conditions of the effects table ask about them."""
+
+from __future__ import annotations
+
+from graphlint.effects.conditions import UNKNOWN
+from graphlint.effects.grammar import MISSING, Parameter, Row
+from graphlint.interp.frame import Frame
+from graphlint.values import (
+    Arguments,
+    Bool,
+    DeviceValue,
+    DtypeValue,
+    ExternalObject,
+    Nothing,
+    Number,
+    Opaque,
+    Place,
+    Seq,
+    Table,
+    Tensor,
+    Text,
+    Unknown,
+    Value,
+    members,
+    tensors_in,
+)
+from graphlint.types import Target
+
+
+class Facts:
+    """Parameters bound to values; implements `graphlint.effects.conditions.ArgumentFacts`."""
+
+    __slots__ = ("constructor", "frame", "given", "row")
+
+    def __init__(self, frame: Frame, row: Row, arguments: Arguments, receiver: Value | None, owner: ExternalObject | None) -> None:
+        self.frame = frame
+        self.row = row
+        self.given = bind_row(row, arguments, receiver)
+        self.constructor = _constructor(owner)
+
+    def value(self, parameter: str) -> Value | None:
+        if parameter.startswith("ctor."):
+            return self.constructor.get(parameter[5:])
+        return self.given.get(parameter)
+
+    def default(self, parameter: str) -> object:
+        for known in self.row.parameters:
+            if known.name == parameter:
+                return known.default
+        return MISSING
+
+    def device(self, parameter: str) -> bool | None:
+        return self._placed(parameter, Place.DEVICE)
+
+    def host(self, parameter: str) -> bool | None:
+        return self._placed(parameter, Place.HOST)
+
+    def _placed(self, parameter: str, place: Place) -> bool | None:
+        value = self.value(parameter)
+        if value is None:
+            return False
+        if isinstance(value, DeviceValue):
+            return value.place is place
+        found = list(tensors_in(value))
+        if any(tensor.place is place for tensor in found):
+            return True
+        doubtful = any(tensor.place is Place.UNKNOWN for tensor in found) or _unknown(value)
+        return None if doubtful else False
+
+    def tensor(self, parameter: str) -> bool | None:
+        value = self.value(parameter)
+        if value is None:
+            return False
+        answers = [True if any(True for _ in tensors_in(member)) else None if _unknown(member) else False for member in members(value)]
+        return answers[0] if len(set(answers)) == 1 else None
+
+    def scalar(self, parameter: str) -> bool | None:
+        ranks = {tensor.rank for tensor in tensors_in(self.value(parameter), 0)}
+        if not ranks:
+            return None if _unknown(self.value(parameter)) else False
+        return True if 0 in ranks else None if None in ranks else False
+
+    def number(self, parameter: str) -> bool | None:
+        return self._is(parameter, (Number, Bool))
+
+    def is_list(self, parameter: str) -> bool | None:
+        value = self.value(parameter)
+        return False if value is None or any(True for _ in tensors_in(value)) else self._is(parameter, (Seq,))
+
+    def _is(self, parameter: str, kinds: tuple[type[Value], ...]) -> bool | None:
+        value = self.value(parameter)
+        if value is None:
+            default = self.default(parameter)
+            return isinstance(default, (int, float)) and Number in kinds or isinstance(default, (list, tuple)) and Seq in kinds
+        answers = {None if isinstance(member, (Unknown, Opaque)) else isinstance(member, kinds) for member in members(value)}
+        return True if True in answers else None if None in answers else False
+
+    def missing(self, parameter: str) -> bool | None:
+        value = self.value(parameter)
+        return value is None
+
+    def none(self, parameter: str) -> bool | None:
+        value = self.value(parameter)
+        if value is None:
+            return self.default(parameter) is None
+        answers = {None if isinstance(member, (Unknown, Opaque)) else isinstance(member, Nothing) for member in members(value)}
+        return answers.pop() if len(answers) == 1 else None
+
+    def constant(self, parameter: str) -> object:
+        value = self.value(parameter)
+        if value is None:
+            default = self.default(parameter)
+            return UNKNOWN if default is MISSING else default
+        return constant_of(value)
+
+    def rank(self, parameter: str) -> int | None:
+        ranks = {tensor.rank for tensor in tensors_in(self.value(parameter), 0)}
+        return ranks.pop() if len(ranks) == 1 else None
+
+    def kind(self, parameter: str) -> str | None:
+        value = self.value(parameter)
+        kinds = {tensor.kind.value for tensor in tensors_in(value, 1)}
+        if isinstance(value, (Number, DtypeValue)):
+            kinds = {value.kind.value}
+        if len(kinds) != 1:
+            return None
+        kind = kinds.pop()
+        return None if kind == "any" else kind
+
+    def nonempty(self, parameter: str) -> bool | None:
+        value = self.value(parameter)
+        if isinstance(value, Seq) and value.rest is None and value.items is not None:
+            return bool(value.items)
+        if isinstance(value, (Number, Bool, Text)):
+            return True
+        return None
+
+    def one(self, parameter: str) -> bool | None:
+        value = self.value(parameter)
+        if isinstance(value, Seq) and value.rest is None and value.items is not None:
+            return len(value.items) == 1
+        return None
+
+    def training(self) -> bool | None:
+        return None
+
+    def grad(self) -> bool | None:
+        return None
+
+
+def _unknown(value: Value | None) -> bool:
+    return value is not None and any(isinstance(member, Unknown) for member in members(value)) or _holds_unknown(value)
+
+
+def _holds_unknown(value: Value | None) -> bool:
+    if isinstance(value, Seq):
+        return any(_unknown(item) for item in (*(value.items or ()), value.rest))
+    if isinstance(value, Table):
+        return any(_unknown(item) for _, item in value.items)
+    return False
+
+
+def constant_of(value: Value) -> object:
+    """The Python constant that a value is, or UNKNOWN."""
+    match value:
+        case Nothing():
+            return None
+        case Number(value=number) if number is not None:
+            return number
+        case Text(value=text) if text is not None:
+            return text
+        case Bool(true_on=true, false_on=false) if not (true and false):
+            return bool(true & Target.BOTH)
+    return UNKNOWN
+
+
+def bind_row(row: Row, arguments: Arguments, receiver: Value | None) -> dict[str, Value]:
+    """Parameter name to value for a row; varargs given as one list are that list."""
+    positional = list(arguments.positional)
+    if receiver is not None:
+        positional.insert(0, receiver)
+    given: dict[str, Value] = {}
+    named = [parameter for parameter in row.parameters if parameter.form == "positional"]
+    for parameter, value in zip(named, positional):
+        given[parameter.name] = value
+    extra = positional[len(named) :]
+    star = next((parameter for parameter in row.parameters if parameter.form == "star"), None)
+    if star is not None:
+        _bind_star(star, extra, arguments, given)
+    for name, value in arguments.keywords:
+        given[name] = value
+    return given
+
+
+def _bind_star(star: Parameter, extra: list[Value], arguments: Arguments, given: dict[str, Value]) -> None:
+    if len(extra) == 1 and any(isinstance(member, Seq) for member in members(extra[0])):
+        given[star.name] = extra[0]
+    elif extra or arguments.more is not None:
+        given[star.name] = Seq("tuple", tuple(extra), arguments.more)
+
+
+def _constructor(owner: ExternalObject | None) -> dict[str, Value]:
+    from graphlint.effects.table import lookup
+
+    if owner is None or owner.arguments is None:
+        return {}
+    row = lookup(owner.name)
+    return {} if row is None else bind_row(row, owner.arguments, None)

@@ -1,0 +1,242 @@
+"""One activation of a function on abstract values, and what it leaves behind.
+
+A `Frame` holds the variables of one function body and the targets under which the present line still runs (`live`).
+What it sees goes into a `Summary`: events, calls of other summaries, and the value returned.  Summaries are shared
+between all call sites with the same arguments, so trails are put together only when a region is read out.
+
+Expressions and statements are handled by the functions that register themselves in `EXPRESSIONS` and `STATEMENTS`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from graphlint.events import Event
+from graphlint.project import ClassDecl, Module
+from graphlint.source import segment
+from graphlint.types import Confidence, Span, Target
+from graphlint.values import Bool, Scope, Unknown, Value, join_all
+
+if TYPE_CHECKING:
+    from graphlint.interp.machine import Machine
+
+Expression = Callable[["Frame", ast.expr], Value]
+Statement = Callable[["Frame", ast.stmt], None]
+E = TypeVar("E", bound=Callable[..., object])
+
+EXPRESSIONS: dict[type[ast.AST], Callable[..., Value]] = {}
+STATEMENTS: dict[type[ast.AST], Callable[..., None]] = {}
+
+LONGEST_TEXT = 60
+
+
+def expression(*kinds: type[ast.expr]) -> Callable[[E], E]:
+    """Register a function as the evaluator of these kinds of expression."""
+
+    def register(function: E) -> E:
+        for kind in kinds:
+            EXPRESSIONS[kind] = function  # type: ignore[assignment]  # E is any evaluator of that kind
+        return function
+
+    return register
+
+
+def statement(*kinds: type[ast.stmt]) -> Callable[[E], E]:
+    """Register a function as the executor of these kinds of statement."""
+
+    def register(function: E) -> E:
+        for kind in kinds:
+            STATEMENTS[kind] = function  # type: ignore[assignment]  # E is any executor of that kind
+        return function
+
+    return register
+
+
+class Link(NamedTuple):
+    """A call from one summary to another."""
+
+    span: Span
+    summary: Summary
+    targets: Target
+
+
+class Summary:
+    """What one function did for one set of arguments."""
+
+    __slots__ = ("events", "links", "name", "returned", "seen", "unknown_calls")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.events: list[Event] = []
+        self.links: list[Link] = []
+        self.seen: dict[object, int] = {}
+        self.returned: Value = Unknown()
+        self.unknown_calls = 0
+
+
+class State(NamedTuple):
+    """The variables at one point, and the targets that get there."""
+
+    env: dict[str, Value]
+    live: Target
+
+
+class Frame:
+    """See the module's page; `recording` is off where code runs outside the captured region."""
+
+    __slots__ = (
+        "breaks",
+        "ceiling",
+        "continues",
+        "devices",
+        "globals",
+        "inputs",
+        "live",
+        "machine",
+        "module",
+        "owner",
+        "receiver",
+        "recording",
+        "returns",
+        "scope",
+        "summary",
+        "yields",
+    )
+
+    def __init__(self, machine: Machine, module: Module, summary: Summary, env: dict[str, Value], parent: Scope | None) -> None:
+        self.machine = machine
+        self.module = module
+        self.summary = summary
+        self.scope = Scope(env, parent)
+        self.live = Target.BOTH
+        self.owner: ClassDecl | None = None
+        self.receiver: Value | None = None
+        self.recording = True
+        self.returns: list[Value] = []
+        self.yields: list[Value] = []
+        self.breaks: list[State] = []
+        self.continues: list[State] = []
+        self.globals: set[str] = set()
+        self.devices: list[Value] = []
+        self.ceiling = Confidence.CERTAIN
+        self.inputs: frozenset[str] = frozenset()
+
+    @property
+    def env(self) -> dict[str, Value]:
+        return self.scope.env
+
+    def eval(self, node: ast.expr) -> Value:
+        return EXPRESSIONS[type(node)](self, node)
+
+    def run(self, body: list[ast.stmt]) -> None:
+        """Execute statements for as long as some target gets there."""
+        for node in body:
+            if self.live is Target.NONE or not self.live:
+                return
+            STATEMENTS[type(node)](self, node)
+
+    def save(self) -> State:
+        return State(dict(self.scope.env), self.live)
+
+    def restore(self, state: State) -> None:
+        self.scope.env = state.env
+        self.live = state.live
+
+    def merge(self, *states: State) -> None:
+        """Continue where any of these states gets to."""
+        reached = [state for state in states if state.live]
+        if not reached:
+            self.live = Target.NONE
+            return
+        if len(reached) == 1:
+            self.scope.env = dict(reached[0].env)
+            self.live = reached[0].live
+            return
+        self.scope.env = _join_envs(reached)
+        self.live = Target.NONE
+        for state in reached:
+            self.live |= state.live
+
+    def emit(self, kind: type[Event], node: ast.AST, confidence: Confidence = Confidence.CERTAIN, **facts: object) -> None:
+        """Record an event at a node, once a place and kind, with the surest facts."""
+        if not self.recording or not self.live:
+            return
+        confidence = min(confidence, self.ceiling)
+        span = self.span(node)
+        key = (kind, span)
+        known = self.summary.seen.get(key)
+        targets = self.live
+        if known is not None:
+            old = self.summary.events[known]
+            if old.confidence >= confidence and old.targets | targets == old.targets:
+                return
+            confidence, targets = max(old.confidence, confidence), old.targets | targets
+        text = " ".join(segment(self.module.source, self.whole(node)).split())
+        text = text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 3] + "..."
+        event = kind(span=span, text=text, confidence=confidence, targets=targets, **facts)  # type: ignore[arg-type]  # each kind's own fields
+        if known is not None:
+            self.summary.events[known] = event
+            return
+        self.summary.seen[key] = len(self.summary.events)
+        self.summary.events.append(event)
+
+    def link(self, node: ast.AST, summary: Summary) -> None:
+        """Record that the call at `node` runs `summary`."""
+        if not self.recording or not self.live or not (summary.events or summary.links or summary.unknown_calls):
+            return
+        span = self.span(node)
+        key = (span, id(summary))
+        known = self.summary.seen.get(key)
+        if known is None:
+            self.summary.seen[key] = len(self.summary.links)
+            self.summary.links.append(Link(span, summary, self.live))
+        else:
+            old = self.summary.links[known]
+            self.summary.links[known] = old._replace(targets=old.targets | self.live)
+
+    def whole(self, node: ast.AST) -> Span:
+        return Span(
+            self.module.source.name,
+            getattr(node, "lineno", 1),
+            getattr(node, "col_offset", 0),
+            getattr(node, "end_lineno", None) or getattr(node, "lineno", 1),
+            getattr(node, "end_col_offset", None) or 0,
+        )
+
+    def span(self, node: ast.AST) -> Span:
+        """Where Python says a node fails: a method call in a chain over several lines fails at the method's name."""
+        whole = self.whole(node)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            line = node.func.end_lineno or whole.line
+            if line != whole.line:
+                column = (node.func.end_col_offset or 0) - len(node.func.attr.encode())
+                return whole._replace(line=line, column=column)
+        return whole
+
+
+def _join_envs(states: list[State]) -> dict[str, Value]:
+    """Variables of several states; a narrowed path (`self.x`) survives only if all of them know it."""
+    names: dict[str, None] = {}
+    for state in states:
+        for name in state.env:
+            names[name] = None
+    joined = {}
+    for name in names:
+        found = [(state.env[name], state.live) for state in states if name in state.env]
+        if len(found) < len(states) and "." in name:
+            continue
+        first = found[0][0]
+        if all(value is first for value, _ in found) and not isinstance(first, Bool):
+            joined[name] = first
+        else:
+            joined[name] = join_all(restrict(value, live) for value, live in found)
+    return joined
+
+
+def restrict(value: Value, live: Target) -> Value:
+    """A truth value as seen by the targets that get here."""
+    if isinstance(value, Bool) and live is not Target.BOTH:
+        return Bool(value.true_on & live, value.false_on & live, value.origin)
+    return value

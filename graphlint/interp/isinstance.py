@@ -1,0 +1,161 @@
+"""`isinstance`: which members of a value are of a class, and what an unknown value is once it has been asked."""
+
+from __future__ import annotations
+
+from graphlint.interp.frame import Frame
+from graphlint.interp.annotations import PLAIN, outside
+from graphlint.project import Outside
+from graphlint.types import Confidence
+from graphlint.values import (
+    Bool,
+    ClassValue,
+    DeviceValue,
+    DtypeValue,
+    External,
+    ExternalObject,
+    Function,
+    Instance,
+    Kind,
+    Nothing,
+    Number,
+    Opaque,
+    Seq,
+    SliceValue,
+    Table,
+    Tensor,
+    Text,
+    Union,
+    Unknown,
+    Value,
+    join_all,
+    members,
+)
+
+SEQUENCE_NAMES = {"list": {"list"}, "tuple": {"tuple"}, "set": {"set"}, "iter": set[str](), "modules": set[str](), "sequential": set[str]()}
+ABSTRACT = {"Sequence", "Iterable", "Collection", "Sized", "Container", "Reversible"}
+
+
+def split(frame: Frame, value: Value, wanted: Value) -> tuple[Value | None, Value | None]:
+    """(what the value is if it is an instance, what it is if not); None where that cannot be."""
+    classes = [leaf for member in members(wanted) for leaf in _leaves(member)]
+    inside: list[Value] = []
+    outsiders: list[Value] = []
+    for member in members(value):
+        answers = [matches(frame, member, leaf) for leaf in classes]
+        if True in answers:
+            inside.append(member)
+        elif None in answers or not answers:
+            inside.append(_narrowed(member, classes))
+            outsiders.append(member)
+        else:
+            outsiders.append(member)
+    return (join_all(inside) if inside else None), (join_all(outsiders) if outsiders else None)
+
+
+def _leaves(value: Value) -> list[Value]:
+    if isinstance(value, Seq) and value.items is not None:
+        return [leaf for item in value.items for leaf in _leaves(item)]
+    return list(members(value))
+
+
+def _narrowed(member: Value, classes: list[Value]) -> Value:
+    """An unknown value that has just passed the question."""
+    if not isinstance(member, (Unknown, Opaque)):
+        return member
+    found: list[Value] = []
+    for leaf in classes:
+        if isinstance(leaf, ClassValue):
+            found.append(Instance(leaf.decl))
+        elif isinstance(leaf, External):
+            kind = outside(leaf.name)
+            if isinstance(kind, Tensor):
+                kind = kind.replace(sure=Confidence.LIKELY)
+            if isinstance(kind, Unknown):
+                kind = PLAIN.get(leaf.name.rpartition(".")[2], kind)
+            found.append(kind)
+    return join_all(found) if found else member
+
+
+def matches(frame: Frame, member: Value, cls: Value) -> bool | None:
+    """Whether a value is an instance of a class; None when nobody knows."""
+    if isinstance(member, Unknown) or not isinstance(cls, (External, ClassValue)):
+        return None
+    if isinstance(cls, ClassValue):
+        return _of_tree_class(frame, member, cls)
+    name = cls.name
+    last = name.rpartition(".")[2]
+    if isinstance(member, Tensor):
+        return _tensor_is(member, name)
+    if isinstance(member, Opaque):
+        return False if "Tensor" in last else None
+    if isinstance(member, Instance):
+        return _instance_is(frame, member, name)
+    if isinstance(member, ExternalObject):
+        return True if member.name == name else None
+    return last in _python_names(member)
+
+
+def _tensor_is(member: Tensor, name: str) -> bool | None:
+    if name in ("torch.Tensor", "torch._C.TensorBase"):
+        return True
+    if name.endswith("Parameter"):
+        return True if member.role == "parameter" else None
+    return None if "Tensor" in name and name.startswith("torch.") else False
+
+
+def _of_tree_class(frame: Frame, member: Value, cls: ClassValue) -> bool | None:
+    if isinstance(member, Opaque):
+        return None
+    if not isinstance(member, Instance):
+        return False
+    if cls.decl in frame.machine.project.mro(member.decl):
+        return True
+    # A declared type can be any class derived from it, an object we saw being made cannot.
+    derived = member.decl in frame.machine.project.mro(cls.decl)
+    return None if member.arguments is None and derived else False
+
+
+def _instance_is(frame: Frame, member: Instance, name: str) -> bool | None:
+    bases = [base.name for base in frame.machine.project.mro(member.decl) if isinstance(base, Outside)]
+    if name in bases:
+        return True
+    last = name.rpartition(".")[2]
+    if last in ("Tensor", "int", "float", "str", "bool", "bytes"):
+        return any(base.rpartition(".")[2] == last for base in bases)
+    return None if bases else False
+
+
+def _python_names(member: Value) -> set[str]:
+    match member:
+        case Number(kind=Kind.INT):
+            return {"int", "Number", "Integral", "Real"}
+        case Number(kind=Kind.FLOAT):
+            return {"float", "Number", "Real"}
+        case Number():
+            return {"int", "float", "Number", "Real", "Integral"}
+        case Bool():
+            return {"bool", "int"}
+        case Text():
+            return {"str", *ABSTRACT}
+        case Seq():
+            return SEQUENCE_NAMES[member.form] | ABSTRACT | _module_names(member)
+        case Table():
+            return {"dict", "Mapping", "MutableMapping", "OrderedDict", "ModuleDict", *ABSTRACT}
+        case Nothing():
+            return {"NoneType"}
+        case SliceValue():
+            return {"slice"}
+        case DtypeValue():
+            return {"dtype"}
+        case DeviceValue():
+            return {"device"}
+        case Function() | ClassValue():
+            return {"Callable", "FunctionType"}
+    return set()
+
+
+def _module_names(member: Seq) -> set[str]:
+    return {"modules": {"ModuleList", "Module"}, "sequential": {"Sequential", "Module"}}.get(member.form, set())
+
+
+_ = Union

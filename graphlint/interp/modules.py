@@ -1,0 +1,234 @@
+"""`nn.Module` and its kin: registering, containers, hooks, and functions that call what they are given."""
+
+from __future__ import annotations
+
+import ast
+
+from graphlint.interp.dispatch import ATTRIBUTES, apply, register
+from graphlint.interp.frame import Frame
+from graphlint.interp.objects import class_member, record_of, store_attribute
+from graphlint.interp.python import MODULE_METHODS, first, function
+from graphlint.interp.torch_calls import place_named
+from graphlint.types import Confidence
+from graphlint.values import (
+    Arguments,
+    ClassValue,
+    DeviceValue,
+    ExternalObject,
+    Instance,
+    Kind,
+    Method,
+    Nothing,
+    Opaque,
+    Place,
+    Seq,
+    SuperValue,
+    Table,
+    Tensor,
+    Text,
+    Unknown,
+    Value,
+    join,
+    join_all,
+    members,
+    tensors_in,
+)
+
+PARAMETER = Tensor(Place.DEVICE, Kind.FLOAT, None, Confidence.CERTAIN, "parameter")
+
+
+def settled_on_device(value: Value, role: str) -> Value:
+    """A tensor that moves with its module: on the device by the time of capture, wherever it was made."""
+    moved = [
+        member.replace(place=Place.DEVICE, role=role, sure=Confidence.CERTAIN) if isinstance(member, Tensor) else member
+        for member in members(value)
+    ]
+    return join_all(moved)
+
+
+def module_method(*names: str):  # type: ignore[no-untyped-def]  # see python.method
+    def enter(handler):  # type: ignore[no-untyped-def]
+        for name in names:
+            MODULE_METHODS[name] = handler
+        return handler
+
+    return enter
+
+
+@module_method("register_buffer")
+def register_buffer(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    _register(frame, receiver, arguments, "buffer", "tensor")
+    return Nothing()
+
+
+@module_method("register_parameter")
+def register_parameter(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    _register(frame, receiver, arguments, "parameter", "param")
+    return Nothing()
+
+
+@module_method("add_module", "register_module")
+def add_module(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    _register(frame, receiver, arguments, "", "module")
+    return Nothing()
+
+
+def _register(frame: Frame, receiver: Value, arguments: Arguments, role: str, keyword: str) -> None:
+    name, value = first(arguments, 0, "name"), first(arguments, 1, keyword)
+    if value is None:
+        return
+    held = settled_on_device(value, role) if role else value
+    if role and isinstance(value, Unknown):
+        held = Tensor(Place.DEVICE, Kind.ANY, None, Confidence.LIKELY, role)
+    store_attribute(frame, receiver, name.value if isinstance(name, Text) and name.value is not None else "*", held)
+
+
+@module_method("parameters", "buffers")
+def parameters(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    return Seq("iter", None, PARAMETER)
+
+
+@module_method("named_parameters", "named_buffers")
+def named_parameters(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    return Seq("iter", None, Seq("tuple", (Text(), PARAMETER)))
+
+
+@module_method("modules", "children")
+def children(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    return Seq("iter", None, _submodule(frame, receiver))
+
+
+@module_method("named_modules", "named_children")
+def named_children(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    return Seq("iter", None, Seq("tuple", (Text(), _submodule(frame, receiver))))
+
+
+def _submodule(frame: Frame, receiver: Value) -> Value:
+    if not isinstance(receiver, Instance):
+        return Unknown()
+    record = record_of(frame.machine, receiver)
+    held: list[Value] = [value for value in record.attrs.values() if isinstance(value, (Instance, ExternalObject))]
+    if record.children is not None:
+        held.append(record.children.element() if isinstance(record.children, (Seq, Table)) else record.children)
+    return join_all(held) if held else Unknown()
+
+
+@module_method("to", "cuda", "cpu", "half", "float", "double", "bfloat16", "eval", "train", "requires_grad_", "apply", "share_memory", "compile", "to_empty", "type")
+def itself(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    return receiver
+
+
+@module_method("__init__")
+def module_init(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    """`super().__init__(*modules)` of a class that derives from a module container fills the container."""
+    if isinstance(receiver, Instance) and (arguments.positional or arguments.more is not None):
+        form = "sequential"
+        record_of(frame.machine, receiver).children = _contents(frame, form, arguments, node)
+    return Nothing()
+
+
+@module_method("append", "insert")
+def module_append(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    if isinstance(receiver, Instance) and arguments.positional:
+        record = record_of(frame.machine, receiver)
+        held = record.children.element() if isinstance(record.children, Seq) and (record.children.items or record.children.rest) else None
+        value = arguments.positional[-1]
+        record.children = Seq("sequential", None, value if held is None else join(held, value))
+    return receiver
+
+
+@module_method("register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook", "register_load_state_dict_post_hook", "register_state_dict_hook", "_register_load_state_dict_pre_hook")
+def hook(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    return Opaque()
+
+
+@module_method("state_dict", "load_state_dict", "zero_grad", "extra_repr", "register_load_state_dict_pre_hook", "named_buffers_")
+def quiet(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    return Opaque()
+
+
+def _contents(frame: Frame, form: str, arguments: Arguments, node: ast.AST) -> Seq:
+    items = arguments.positional
+    if len(items) == 1 and arguments.more is None:
+        for member in members(items[0]):
+            if isinstance(member, Table):
+                return Seq(form, tuple(entry for _, entry in member.items), member.rest)
+            if isinstance(member, Seq) and form != "sequential":
+                return Seq(form, member.items, member.rest)
+            if isinstance(member, Seq):
+                return Seq(form, None, member.element())
+            if isinstance(member, (Unknown, Opaque)):
+                return Seq(form, None, Unknown())
+    return Seq(form, items, arguments.more) if arguments.more is None else Seq(form, None, join_all([*items, arguments.more]))
+
+
+@function("torch.nn.ModuleList", "torch.nn.ParameterList")
+def module_list(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    return _contents(frame, "modules", arguments, node)
+
+
+@function("torch.nn.Sequential")
+def sequential(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    return _contents(frame, "sequential", arguments, node)
+
+
+@function("torch.nn.ModuleDict", "torch.nn.ParameterDict")
+def module_dict(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    value = first(arguments)
+    if value is None:
+        return Table()
+    return next((member for member in members(value) if isinstance(member, Table)), Table((), Unknown()))
+
+
+@function("torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.Buffer", "torch.nn.parameter.Buffer")
+def parameter(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    """Moves with its module; made anywhere else it stays where its data is."""
+    value = first(arguments, 0, "data")
+    tensor = next(tensors_in(value), None)
+    rank = None if tensor is None else tensor.rank
+    kind = Kind.FLOAT if tensor is None else tensor.kind
+    return Tensor(Place.DEVICE, kind, rank, Confidence.CERTAIN, "parameter")
+
+
+@function("torch.device")
+def device(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    value = first(arguments, 0, "type")
+    place = None if value is None else place_named(value)
+    return DeviceValue(Place.UNKNOWN if place is None else place)
+
+
+@function("torch.compile", "torch.compiler.disable", "torch.jit.script", "torch.jit.ignore", "torch.jit.unused", "torch.no_grad_", "torch.cuda.make_graphed_callables", "torch._dynamo.disable", "torch.jit.export", "torch.compiler.allow_in_graph")
+def transparent(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    """Gives back what it was given, or a decorator that does."""
+    value = first(arguments, 0, "model")
+    return ExternalObject("graphlint.same") if value is None else value
+
+
+@function("torch.utils.checkpoint.checkpoint", "torch.func.vmap_")
+def call_through(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    """Calls its first argument with the others."""
+    if not arguments.positional:
+        return Unknown()
+    own = {"use_reentrant", "preserve_rng_state", "determinism_check", "debug", "context_fn"}
+    passed = tuple((key, value) for key, value in arguments.keywords if key not in own)
+    return apply(frame, arguments.positional[0], arguments.replace(positional=arguments.positional[1:], keywords=passed), node)
+
+
+@function("torch.func.vmap", "torch.vmap", "torch.func.grad", "torch.func.jacrev", "torch.func.jacfwd")
+def transform(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    return first(arguments) or Unknown()
+
+
+@function("torch.cuda.graph", "torch.cuda.graphs.graph")
+def capture(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    return ExternalObject("torch.cuda.graph", arguments)
+
+
+@register(ATTRIBUTES, SuperValue)
+def super_attribute(frame: Frame, value: SuperValue, name: str, node: ast.AST) -> Value:
+    receiver = value.receiver
+    decl = receiver.decl if isinstance(receiver, (Instance, ClassValue)) else value.start
+    found = class_member(frame, decl, name, receiver, node, value.start)
+    if found is not None:
+        return found
+    return Method(receiver, name) if isinstance(receiver, Instance) else Unknown()

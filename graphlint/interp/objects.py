@@ -1,0 +1,338 @@
+"""Objects of the tree's classes: how they come to be and what their attributes hold.
+
+An object's attributes are those its `__init__` leaves behind, joined with what its other methods write later.  Values
+that a configuration decides (constructor arguments nobody passed, class flags) are kept without their constants, since
+another configuration may change them.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from graphlint.interp.annotations import annotated
+from graphlint.interp.binding import bind, defaults, parameters
+from graphlint.interp.dispatch import ATTRIBUTES, apply, register
+from graphlint.interp.frame import Frame, Summary
+from graphlint.project import Assigned, ClassDecl, FunctionDecl, Outside, Symbol, assigned
+from graphlint.types import Confidence
+from graphlint.values import (
+    EITHER,
+    Arguments,
+    Bool,
+    ClassValue,
+    ExternalObject,
+    Function,
+    Instance,
+    Method,
+    Nothing,
+    Number,
+    Opaque,
+    Origin,
+    Place,
+    Seq,
+    Table,
+    Tensor,
+    Text,
+    Unknown,
+    Value,
+    join,
+    join_all,
+    members,
+)
+
+if TYPE_CHECKING:
+    from graphlint.interp.machine import Machine
+
+MODULE_BASES = ("torch.nn.Module", "torch.nn.modules.module.Module")
+CONTAINERS = ("torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict")
+MOST_LATE_WRITERS = 6
+
+
+class Record:
+    """The attributes of one object; `children` are the items of a module container that the class derives from."""
+
+    __slots__ = ("attrs", "building", "children", "explored", "late")
+
+    def __init__(self) -> None:
+        self.attrs: dict[str, Value] = {}
+        self.late: dict[str, Value] = {}
+        self.explored: set[str] = set()
+        self.building = True
+        self.children: Value | None = None
+
+
+def is_module(machine: Machine, decl: ClassDecl) -> bool:
+    """Whether instances are modules: through `nn.Module`, any torch module class, or a base nobody can resolve."""
+    bases = [base.name for base in machine.project.mro(decl) if isinstance(base, Outside)]
+    return any(name.startswith("torch.nn.") for name in bases)
+
+
+def record_of(machine: Machine, instance: Instance) -> Record:
+    """The attributes of an object, built on first use."""
+    known = machine.records.get(instance)
+    if known is not None:
+        return known
+    record = machine.records[instance] = Record()
+    found = machine.project.member(instance.decl, "__init__")
+    if found is not None and isinstance(found[1][-1], (ast.FunctionDef, ast.AsyncFunctionDef)):
+        owner, symbols = found
+        decl = owner.module.function(symbols[-1], owner, "__init__")  # type: ignore[arg-type]  # checked above
+        _construct(machine, instance, Function(decl, instance, None, owner))
+    else:
+        _fields(machine, instance, record)
+    record.building = False
+    return record
+
+
+def _construct(machine: Machine, instance: Instance, init: Function) -> None:
+    if instance.arguments is None:
+        env = guessed(machine, init.decl)
+        first = parameters(init.decl)
+        if first:
+            env[first[0].arg] = instance
+    else:
+        env = bind(machine, init, instance.arguments)
+    summary = Summary("__init__")
+    frame = machine.execute(init, env, summary, recording=False)
+    del frame
+
+
+def guessed(machine: Machine, decl: FunctionDecl) -> dict[str, Value]:
+    """Constructor arguments nobody knows: of the default's or the annotation's type, without its constant."""
+    found: dict[str, Value] = {}
+    defaulted = defaults(decl)
+    spec = decl.node.args
+    for arg in (*parameters(decl), *spec.kwonlyargs):
+        hint = annotated(machine, decl.module, arg.annotation, decl.owner) if arg.annotation is not None else None
+        default = machine.default(decl, defaulted[arg.arg]) if arg.arg in defaulted else None
+        found[arg.arg] = _guess(hint, default)
+    if spec.vararg is not None:
+        found[spec.vararg.arg] = Seq("tuple", None, Opaque())
+    if spec.kwarg is not None:
+        found[spec.kwarg.arg] = Table((), Opaque())
+    return found
+
+
+def _guess(hint: Value | None, default: Value | None) -> Value:
+    if hint is not None and not isinstance(hint, Unknown):
+        given = loosened(hint)
+        return given if default is None else join(given, loosened(default))
+    if default is None:
+        return Opaque()
+    return join(Opaque(), default) if isinstance(default, Nothing) else loosened(default)
+
+
+def loosened(value: Value) -> Value:
+    """The value without the constants that a configuration decides."""
+    return join_all([_loosen(member) for member in members(value)])
+
+
+def _loosen(value: Value) -> Value:
+    match value:
+        case Number():
+            return Number(value.kind, None, Origin.CONFIG)
+        case Bool():
+            return EITHER
+        case Text():
+            return Text()
+        case Tensor():
+            return value.replace(role="state", sure=min(value.sure, Confidence.LIKELY))
+    return value
+
+
+def _fields(machine: Machine, instance: Instance, record: Record) -> None:
+    """Attributes of dataclasses and named tuples: the annotated names, in order."""
+    names: list[tuple[str, ClassDecl, list[Symbol]]] = []
+    for base in reversed(machine.project.mro(instance.decl)):
+        if isinstance(base, ClassDecl):
+            for name, symbols in base.members.items():
+                if isinstance(symbols[-1], ast.AnnAssign):
+                    names.append((name, base, symbols))
+    positional = list(instance.arguments.positional) if instance.arguments is not None else []
+    for name, base, symbols in names:
+        given = positional.pop(0) if positional else None
+        if given is None and instance.arguments is not None:
+            given = instance.arguments.keyword(name)
+        record.attrs[name] = given if given is not None else _field(machine, base, symbols, instance.arguments is None)
+
+
+def _field(machine: Machine, base: ClassDecl, symbols: list[Symbol], loose: bool) -> Value:
+    variable = assigned(base.module, symbols)
+    hint = Unknown() if variable.annotation is None else annotated(machine, base.module, variable.annotation, base)
+    if not variable.values:
+        return hint
+    default = machine.variable(variable)
+    if isinstance(default, (ExternalObject, Unknown)) or loose:
+        return loosened(default) if isinstance(hint, Unknown) else join(hint, loosened(default))
+    return default
+
+
+@register(ATTRIBUTES, Instance)
+def instance_attribute(frame: Frame, value: Instance, name: str, node: ast.AST) -> Value:
+    """An attribute of an object, or its class."""
+    machine = frame.machine
+    record = record_of(machine, value)
+    found = _written(machine, value, record, name)
+    if found is not None:
+        return found
+    inherited = class_member(frame, value.decl, name, value, node)
+    if inherited is not None:
+        return inherited
+    if name == "__class__":
+        return ClassValue(value.decl)
+    outside = [base.name for base in machine.project.mro(value.decl) if isinstance(base, Outside)]
+    if any(base.startswith("torch.") for base in outside):
+        return EITHER if name == "training" else Method(value, name)
+    getter = machine.project.member(value.decl, "__getattr__")
+    return Unknown() if getter is None else _call_getter(frame, value, getter, name, node)
+
+
+def _call_getter(frame: Frame, value: Instance, getter: tuple[ClassDecl, list[Symbol]], name: str, node: ast.AST) -> Value:
+    owner, symbols = getter
+    symbol = symbols[-1]
+    if not isinstance(symbol, ast.FunctionDef):
+        return Unknown()
+    function = Function(owner.module.function(symbol, owner, symbol.name), value, None, owner)
+    return apply(frame, function, Arguments((Text(name),)), node)
+
+
+def _written(machine: Machine, value: Instance, record: Record, name: str) -> Value | None:
+    """What `__init__` and later writers put into the attribute."""
+    first = record.attrs.get(name)
+    if not record.building:
+        explore(machine, value, record, name)
+    late = record.late.get(name)
+    if first is not None and not record.building:
+        first = settled(first, late is not None or name in late_writers(machine, value.decl))
+    if first is None or late is None:
+        return first if late is None else late
+    return join(first, late)
+
+
+def settled(value: Value, rewritten: bool) -> Value:
+    """An attribute's value once `__init__` is over: flags may be switched, and a None nobody fills may still be."""
+    if isinstance(value, Bool):
+        return EITHER
+    if isinstance(value, Nothing) and not rewritten:
+        return join(value, Unknown())
+    if isinstance(value, Number) and rewritten:
+        return Number(value.kind, None, Origin.STATE)
+    return value
+
+
+def late_writers(machine: Machine, decl: ClassDecl) -> dict[str, list[FunctionDecl]]:
+    """Attribute name to the methods, other than `__init__`, that assign it through their first parameter."""
+    key = (decl, "late writers")
+    known = machine.tables.get(key)
+    if known is None:
+        known = machine.tables[key] = {}
+        for base in machine.project.mro(decl):
+            if isinstance(base, ClassDecl):
+                for name, symbols in base.members.items():
+                    if name != "__init__" and isinstance(symbols[-1], ast.FunctionDef):
+                        _find_writes(base, symbols[-1], known)
+    return known
+
+
+def _find_writes(base: ClassDecl, node: ast.FunctionDef, table: dict[str, list[FunctionDecl]]) -> None:
+    if not node.args.args:
+        return
+    receiver = node.args.args[0].arg
+    decl = base.module.function(node, base, node.name)
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Attribute) and isinstance(inner.ctx, ast.Store):
+            if isinstance(inner.value, ast.Name) and inner.value.id == receiver:
+                writers = table.setdefault(inner.attr, [])
+                if decl not in writers:
+                    writers.append(decl)
+
+
+def explore(machine: Machine, value: Instance, record: Record, name: str) -> None:
+    """Run the methods that write this attribute once, to see what they leave in it."""
+    if name in record.explored:
+        return
+    record.explored.add(name)
+    for decl in late_writers(machine, value.decl).get(name, [])[:MOST_LATE_WRITERS]:
+        if decl in machine.exploring or (value, decl) in machine.probed:
+            continue
+        machine.probed.add((value, decl))
+        machine.exploring.add(decl)
+        env = machine.entry(decl, value)
+        machine.execute(Function(decl, value, None, decl.owner), env, Summary(decl.name), recording=False)
+        machine.exploring.discard(decl)
+
+
+def class_member(frame: Frame, decl: ClassDecl, name: str, receiver: Value | None, node: ast.AST, after: ClassDecl | None = None) -> Value | None:
+    """A method (bound to the receiver), property or class variable along the bases."""
+    machine = frame.machine
+    found = machine.project.member(decl, name, after)
+    if found is None:
+        return None
+    owner, symbols = found
+    symbol = symbols[-1]
+    if isinstance(symbol, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return _method(frame, owner, symbol, receiver, node)
+    if isinstance(symbol, ast.ClassDef):
+        return ClassValue(owner.module.class_(symbol, symbol.name))
+    if isinstance(symbol, (ast.Assign, ast.AnnAssign)):
+        value = machine.variable(assigned(owner.module, symbols))
+        value = bound(value, receiver)
+        return loosened(value) if isinstance(receiver, Instance) and isinstance(value, (Bool, Number, Text)) else value
+    return Unknown()
+
+
+def bound(value: Value, receiver: Value | None) -> Value:
+    """A function found in a class becomes a method of the receiver."""
+    if isinstance(value, Function) and value.receiver is None and receiver is not None:
+        return value.replace(receiver=receiver)
+    return value
+
+
+def _method(frame: Frame, owner: ClassDecl, symbol: ast.FunctionDef | ast.AsyncFunctionDef, receiver: Value | None, node: ast.AST) -> Value:
+    decl = owner.module.function(symbol, owner, symbol.name)
+    names = {_last(item) for item in symbol.decorator_list}
+    if "staticmethod" in names:
+        return frame.machine.decorated(decl, start=owner)
+    if "classmethod" in names:
+        cls = ClassValue(receiver.decl) if isinstance(receiver, Instance) else receiver or ClassValue(owner)
+        return bound(frame.machine.decorated(decl, start=owner), cls)
+    if receiver is None:
+        return frame.machine.decorated(decl, start=owner)
+    if names & {"property", "cached_property", "getter", "setter"}:
+        getter = _getter(owner, symbol)
+        return apply(frame, Function(getter, receiver, None, owner), Arguments(), node)
+    return bound(frame.machine.decorated(decl, start=owner), receiver)
+
+
+def _getter(owner: ClassDecl, symbol: ast.FunctionDef | ast.AsyncFunctionDef) -> FunctionDecl:
+    """Of a property's functions (getter, setter, deleter under one name) the first is the getter."""
+    first = next(s for s in owner.members[symbol.name] if isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef)))
+    return owner.module.function(first, owner, first.name)
+
+
+def _last(node: ast.expr) -> str:
+    if isinstance(node, ast.Call):
+        node = node.func
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def store_attribute(frame: Frame, owner: Value, name: str, value: Value) -> None:
+    """Remember a write to an attribute of an object."""
+    for member in members(owner):
+        if isinstance(member, Instance):
+            record = record_of(frame.machine, member) if member not in frame.machine.records else frame.machine.records[member]
+            table = record.attrs if record.building else record.late
+            table[name] = value if record.building else join(table[name], value) if name in table else value
+
+
+def as_member(value: Value) -> Value:
+    """A tensor as a plain attribute of an object, or a parameter as one that moves with its module."""
+    if isinstance(value, Tensor) and value.role == "":
+        return value.replace(role="state")
+    return value
+
+
+__all__ = ["Assigned", "Place", "as_member", "class_member", "explore", "instance_attribute", "is_module", "record_of", "store_attribute"]

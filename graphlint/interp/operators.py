@@ -1,0 +1,351 @@
+"""Arithmetic, comparison and logic on abstract values."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from graphlint.events import HostBranch, HostCompare
+from graphlint.interp.conditions import test, truth
+from graphlint.interp.frame import Frame, State, expression
+from graphlint.interp.dispatch import apply, attribute
+from graphlint.types import Confidence, Target
+from graphlint.values import (
+    EITHER,
+    FALSE,
+    TRUE,
+    Arguments,
+    Bool,
+    DeviceValue,
+    DtypeValue,
+    Instance,
+    Kind,
+    Nothing,
+    Number,
+    Opaque,
+    Origin,
+    Place,
+    Seq,
+    Table,
+    Tensor,
+    Text,
+    Union,
+    Unknown,
+    Value,
+    join_all,
+    later,
+    members,
+    on_device,
+)
+
+ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+DUNDER = {
+    ast.Add: "__add__",
+    ast.Sub: "__sub__",
+    ast.Mult: "__mul__",
+    ast.Div: "__truediv__",
+    ast.MatMult: "__matmul__",
+    ast.BitOr: "__or__",
+    ast.BitAnd: "__and__",
+}
+WIDTH = {Kind.BOOL: 0, Kind.INT: 1, Kind.FLOAT: 2, Kind.COMPLEX: 3}
+LARGEST_FOLD = 1 << 40
+
+
+@expression(ast.BinOp)
+def eval_binary(frame: Frame, node: ast.BinOp) -> Value:
+    return binary(frame, node.op, frame.eval(node.left), frame.eval(node.right), node)
+
+
+def binary(frame: Frame, op: ast.operator, left: Value, right: Value, node: ast.AST) -> Value:
+    """The value of `left op right`."""
+    if isinstance(left, Union) or isinstance(right, Union):
+        pairs = [(one, other) for one in members(left) for other in members(right)]
+        legal = [pair for pair in pairs if not any(isinstance(value, Nothing) for value in pair)]
+        return join_all([binary(frame, op, one, other, node) for one, other in legal]) if legal else Unknown()
+    if isinstance(left, Tensor) or isinstance(right, Tensor):
+        return tensor_binary(op, left, right)
+    if isinstance(left, Number) and isinstance(right, (Number, Bool)) or isinstance(right, Number) and isinstance(left, Bool):
+        return _number(op, left, right)
+    if isinstance(left, Seq):
+        return _sequence(op, left, right)
+    if isinstance(left, Text):
+        return Text()
+    if isinstance(left, Instance) and type(op) in DUNDER:
+        method = attribute(frame, left, DUNDER[type(op)], node)
+        if not isinstance(method, Unknown):
+            return apply(frame, method, Arguments((right,)), node)
+    return _unknown(op, left, right)
+
+
+def _unknown(op: ast.operator, left: Value, right: Value) -> Value:
+    if isinstance(left, Bool) and isinstance(right, Bool):
+        return EITHER
+    if isinstance(left, Table) and isinstance(right, Table):
+        return join_all([left, right])
+    if isinstance(left, Unknown) or isinstance(right, Unknown):
+        return Unknown()
+    return Opaque()
+
+
+def place_of(*values: Value) -> Place:
+    """Where the result of an operation on these operands lives; host scalars go where the others are."""
+    places = [value.place for value in values if isinstance(value, Tensor)]
+    if Place.DEVICE in places:
+        return Place.DEVICE
+    if Place.UNKNOWN in places or any(isinstance(value, Unknown) for value in values):
+        return Place.UNKNOWN
+    return Place.HOST if places else Place.UNKNOWN
+
+
+def surest(*values: Value) -> Confidence:
+    """How sure it is that a result is a tensor at its place: as sure as the surest operand that says so."""
+    place = place_of(*values)
+    found = [value.sure for value in values if isinstance(value, Tensor) and value.place is place]
+    return max(found, default=Confidence.LIKELY)
+
+
+def promoted(*values: Value) -> Kind:
+    """The kind of the result by type promotion."""
+    kinds = [value.kind if isinstance(value, (Tensor, Number)) else Kind.BOOL if isinstance(value, Bool) else Kind.ANY for value in values]
+    if Kind.ANY in kinds or not kinds:
+        return Kind.FLOAT if Kind.FLOAT in kinds else Kind.ANY
+    return max(kinds, key=WIDTH.__getitem__)
+
+
+def highest_rank(*values: Value) -> int | None:
+    """The rank after broadcasting."""
+    ranks = [value.rank for value in values if isinstance(value, Tensor)]
+    if any(rank is None for rank in ranks) or any(isinstance(value, Unknown) for value in values):
+        return None
+    return max((rank for rank in ranks if rank is not None), default=None)
+
+
+def tensor_binary(op: ast.operator, left: Value, right: Value) -> Value:
+    """An operator with a tensor on either side."""
+    kind = promoted(left, right)
+    if isinstance(op, ast.Div):
+        kind = Kind.FLOAT if kind in (Kind.BOOL, Kind.INT, Kind.ANY) else kind
+    elif isinstance(op, (ast.BitAnd, ast.BitOr, ast.BitXor)):
+        kind = _logic_kind(left, right)
+    elif kind is Kind.BOOL:
+        kind = Kind.INT if isinstance(op, (ast.Add, ast.Sub, ast.Mult)) and not _both_bool(left, right) else kind
+    rank = None if isinstance(op, ast.MatMult) else highest_rank(left, right)
+    return Tensor(place_of(left, right), kind, rank, surest(left, right))
+
+
+def _both_bool(left: Value, right: Value) -> bool:
+    return all(isinstance(value, Tensor) and value.kind is Kind.BOOL for value in (left, right))
+
+
+def _logic_kind(left: Value, right: Value) -> Kind:
+    kinds = {value.kind for value in (left, right) if isinstance(value, Tensor)}
+    return Kind.BOOL if Kind.BOOL in kinds and kinds <= {Kind.BOOL, Kind.ANY} else promoted(left, right)
+
+
+def _number(op: ast.operator, left: Value, right: Value) -> Value:
+    origin = later(_origin(left), _origin(right))
+    kind = Kind.FLOAT if isinstance(op, ast.Div) else promoted(left, right)
+    one, other = getattr(left, "value", None), getattr(right, "value", None)
+    fold = ARITHMETIC.get(type(op))
+    if one is None or other is None or fold is None:
+        return Number(kind, None, origin)
+    try:
+        value = fold(one, other)
+    except (ZeroDivisionError, OverflowError, ValueError):
+        return Number(kind, None, origin)
+    small = abs(value) < LARGEST_FOLD
+    return Number(Kind.INT if isinstance(value, int) else Kind.FLOAT, value if small else None, origin)
+
+
+def _origin(value: Value) -> Origin:
+    return value.origin if isinstance(value, (Number, Bool)) else Origin.CONFIG
+
+
+def _sequence(op: ast.operator, left: Seq, right: Value) -> Value:
+    if isinstance(op, ast.Add) and isinstance(right, Seq):
+        if left.items is not None and right.items is not None and left.rest is None and right.rest is None:
+            return Seq(left.form, left.items + right.items)
+        return Seq(left.form, None, join_all([left.element(), right.element()]))
+    if isinstance(op, ast.Mult):
+        count = right.value if isinstance(right, Number) else None
+        if left.items is not None and isinstance(count, int) and 0 <= count * len(left.items) <= 16:
+            return Seq(left.form, left.items * count, left.rest)
+        return Seq(left.form, None, left.element())
+    return Unknown() if isinstance(right, Unknown) else Opaque()
+
+
+@expression(ast.UnaryOp)
+def eval_unary(frame: Frame, node: ast.UnaryOp) -> Value:
+    if isinstance(node.op, ast.Not):
+        outcome = test(frame, node.operand, "not")
+        return Bool(outcome.false.live, outcome.true.live)
+    return join_all([_unary(node.op, member) for member in members(frame.eval(node.operand))])
+
+
+def _unary(op: ast.unaryop, value: Value) -> Value:
+    if isinstance(value, Tensor):
+        return value.replace(role="")
+    if isinstance(value, Number):
+        if value.value is not None and isinstance(op, ast.USub):
+            return value.replace(value=-value.value)
+        return value if isinstance(op, ast.UAdd) else value.replace(value=None)
+    return Unknown() if isinstance(value, Unknown) else Opaque()
+
+
+@expression(ast.BoolOp)
+def eval_boolean(frame: Frame, node: ast.BoolOp) -> Value:
+    """`a and b` as a value: all operands but the last are asked for their truth."""
+    word = "and" if isinstance(node.op, ast.And) else "or"
+    before, ceiling = frame.save(), frame.ceiling
+    found: list[Value] = []
+    for position, operand in enumerate(node.values):
+        if position == len(node.values) - 1:
+            found.append(frame.eval(operand))
+            break
+        value = frame.eval(operand) if not isinstance(operand, (ast.BoolOp, ast.UnaryOp)) else EITHER
+        outcome = test(frame, operand, word)
+        going, stopped = (outcome.true, outcome.false) if word == "and" else (outcome.false, outcome.true)
+        if stopped.live & frame.live:
+            found.extend(_stopping(value, word))
+        if not outcome.is_static:
+            frame.ceiling = min(frame.ceiling, Confidence.LIKELY)
+        frame.restore(State({**frame.env, **going.facts}, going.live & frame.live))
+        if not frame.live:
+            break
+    frame.restore(before)
+    frame.ceiling = ceiling
+    return join_all(found) if found else EITHER
+
+
+def _stopping(value: Value, word: str) -> list[Value]:
+    """The members of an operand that can end the chain: false ones for `and`, true ones for `or`."""
+    if word == "or":
+        return [member for member in members(value) if not isinstance(member, Nothing)]
+    kept = (Nothing, Bool, Number, Text, Seq, Table, Unknown, Opaque, Tensor)
+    return [member for member in members(value) if isinstance(member, kept)]
+
+
+@expression(ast.IfExp)
+def eval_conditional(frame: Frame, node: ast.IfExp) -> Value:
+    outcome = test(frame, node.test, "conditional expression")
+    before, ceiling = frame.save(), frame.ceiling
+    if not outcome.is_static:
+        frame.ceiling = min(ceiling, Confidence.CERTAIN)
+    found = []
+    for arm, part in ((outcome.true, node.body), (outcome.false, node.orelse)):
+        live = before.live & arm.live
+        if live:
+            frame.restore(State({**before.env, **arm.facts}, live))
+            found.append(_limited(frame.eval(part), live, before.live))
+    frame.restore(before)
+    frame.ceiling = ceiling
+    return join_all(found) if found else Unknown()
+
+
+def _limited(value: Value, live: Target, of: Target) -> Value:
+    if isinstance(value, Bool) and live != of:
+        return Bool(value.true_on & live, value.false_on & live, value.origin)
+    return value
+
+
+@expression(ast.Compare)
+def eval_compare(frame: Frame, node: ast.Compare) -> Value:
+    left = frame.eval(node.left)
+    result: Value = TRUE
+    for position, (op, part) in enumerate(zip(node.ops, node.comparators)):
+        right = frame.eval(part)
+        result = compare(frame, op, left, right, node)
+        if position < len(node.ops) - 1:
+            # `a < b < c` is `a < b and b < c`: the first comparison is asked for its truth.
+            truth(frame, result, node, "chained comparison")
+        left = right
+    return result
+
+
+def compare(frame: Frame, op: ast.cmpop, left: Value, right: Value, node: ast.Compare) -> Value:
+    """The value of one comparison."""
+    if isinstance(op, (ast.Is, ast.IsNot)):
+        return _identity(op, left, right)
+    if isinstance(op, (ast.In, ast.NotIn)):
+        return _membership(frame, left, right, node)
+    if isinstance(left, Union) or isinstance(right, Union):
+        return join_all([compare(frame, op, one, other, node) for one in members(left) for other in members(right)])
+    if isinstance(left, Tensor) or isinstance(right, Tensor):
+        if isinstance(left, (Nothing, Text, Seq)) or isinstance(right, (Nothing, Text, Seq)):
+            return EITHER
+        return Tensor(place_of(left, right), Kind.BOOL, highest_rank(left, right), surest(left, right))
+    return _constant(op, left, right)
+
+
+def _constant(op: ast.cmpop, left: Value, right: Value) -> Value:
+    one, other = _literal(left), _literal(right)
+    if one is None or other is None:
+        return Unknown() if isinstance(left, Unknown) and isinstance(right, Unknown) else EITHER
+    try:
+        return TRUE if COMPARISONS[type(op)](one[0], other[0]) else FALSE
+    except TypeError:
+        return EITHER
+
+
+def _literal(value: Value) -> tuple[object] | None:
+    """The constant a value is known to be, in a box; only what the code itself spells out is believed."""
+    if isinstance(value, Number) and value.value is not None and value.origin is Origin.CONST:
+        return (value.value,)
+    if isinstance(value, Text) and value.value is not None:
+        return (value.value,)
+    return None
+
+
+def _identity(op: ast.cmpop, left: Value, right: Value) -> Value:
+    pair = (left, right)
+    if any(isinstance(value, Nothing) for value in pair):
+        other = right if isinstance(left, Nothing) else left
+        kinds = {isinstance(member, Nothing) for member in members(other)}
+        doubtful = any(isinstance(member, (Unknown, Opaque)) for member in members(other))
+        if len(kinds) == 1 and not doubtful:
+            same = kinds.pop()
+            return TRUE if same is isinstance(op, ast.Is) else FALSE
+    if any(isinstance(value, Tensor) for value in pair) and any(isinstance(value, Bool) for value in pair):
+        return FALSE if isinstance(op, ast.Is) else TRUE
+    return EITHER
+
+
+def _membership(frame: Frame, left: Value, right: Value, node: ast.Compare) -> Value:
+    """`a in b` compares `a` with every element and asks each result for its truth."""
+    subject, container = on_device(left) if isinstance(left, (Tensor, Union)) else None, right
+    inside = [member for member in members(container) if isinstance(member, Tensor) and member.place is Place.DEVICE]
+    held = on_device(container) if not isinstance(container, (Table, Instance)) else None
+    culprit = inside[0] if inside else held if held is not None and subject is None else subject
+    if culprit is not None and not all(isinstance(member, (Table, Instance, Opaque)) for member in members(container)):
+        if not (isinstance(container, Seq) and container.items == ()):
+            frame.emit(HostCompare, node, culprit.sure, builtin="in")
+    return EITHER
+
+
+@expression(ast.NamedExpr)
+def eval_walrus(frame: Frame, node: ast.NamedExpr) -> Value:
+    value = frame.eval(node.value)
+    if isinstance(node.target, ast.Name):
+        frame.env[node.target.id] = value
+    return value
+
+
+_ = (DtypeValue, DeviceValue, HostBranch)

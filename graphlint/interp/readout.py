@@ -1,0 +1,177 @@
+"""From regions to their events: enter each region, then read its summaries out with the calls that lead there."""
+
+from __future__ import annotations
+
+import ast
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from graphlint.events import Event, UnknownCall
+from graphlint.interp.dispatch import apply, item
+from graphlint.interp.frame import Frame, Summary
+from graphlint.interp.machine import Machine
+from graphlint.project import FunctionDecl, Module, Project
+from graphlint.regions import Forward, Marked, Site, forwards, marked, sites
+from graphlint.types import Region, Span, Step, Target
+from graphlint.values import Arguments, Function, Instance, Number, Seq, Table, Text, Value, members
+
+
+class RegionEvents(NamedTuple):
+    """What one region does; `failure` is the exception that kept the analysis from finishing it."""
+
+    region: Region
+    events: tuple[Event, ...]
+    unknown_calls: int
+    failure: Exception | None = None
+
+
+def read_regions(project: Project) -> Iterator[RegionEvents]:
+    """The regions of every given file."""
+    machine = Machine(project)
+    given = {module.source.name for module in project.given}
+    for module in project.given:
+        for entry in (*sites(module), *marked(module), *forwards(project, module)):
+            yield from _read_entry(machine, module, entry, given)
+
+
+def _read_entry(machine: Machine, module: Module, entry: Site | Marked | Forward, given: set[str]) -> Iterator[RegionEvents]:
+    """The regions that one entry leads to; a failure of the analysis ends this entry only."""
+    try:
+        for region, summary, live in enter(machine, entry):
+            events = [event for event in read_out(summary, live) if event.span.file in given]
+            known = tuple(event for event in events if not isinstance(event, UnknownCall))
+            yield RegionEvents(region, known, len(events) - len(known))
+    except (Exception, RecursionError) as error:
+        machine.depth = 0
+        node = module.source.tree if entry.decl is None else entry.decl.node
+        name = module.name if entry.decl is None else f"{module.name}.{entry.decl.name}"
+        yield RegionEvents(region_of(None, name, "failed", node, module), (), 0, error)
+
+
+def enter(machine: Machine, entry: Site | Marked | Forward) -> Iterator[tuple[Region, Summary, Target]]:
+    """Every region of an entry with its summary and the targets it is captured for."""
+    match entry:
+        case Site():
+            yield from enter_site(machine, entry)
+        case Marked(decl):
+            yield enter_function(machine, decl, "marked")
+        case Forward():
+            yield enter_forward(machine, entry)
+
+
+def enter_forward(machine: Machine, forward: Forward) -> tuple[Region, Summary, Target]:
+    owner = forward.owner
+    receiver = Instance(owner)
+    value = machine.decorated(forward.decl, start=forward.decl.owner)
+    function = value.replace(receiver=receiver) if isinstance(value, Function) and value.receiver is None else value
+    summary = Summary("forward")
+    arguments = entry_call(machine, forward.decl, receiver)
+    frame = Frame(machine, forward.decl.module, summary, {}, None)
+    _call_plainly(frame, function, arguments, forward.decl, receiver)
+    return region_of(forward.decl, f"{owner.module.name}.{owner.name}.forward", "forward", owner.node, owner.module), summary, Target.BOTH
+
+
+def entry_call(machine: Machine, decl: FunctionDecl, receiver: Value | None) -> Arguments:
+    """The entry arguments as a call that passes each by name where it can be."""
+    env = machine.entry(decl, receiver)
+    spec = decl.node.args
+    positional = [arg.arg for arg in (*spec.posonlyargs, *spec.args)]
+    if receiver is not None and positional:
+        env.pop(positional.pop(0), None)
+    vararg = env.pop(spec.vararg.arg) if spec.vararg is not None else None
+    kwarg = env.pop(spec.kwarg.arg) if spec.kwarg is not None else None
+    first = tuple(env[name] for name in positional if name in env)
+    keywords = tuple((name, value) for name, value in env.items() if name not in positional)
+    more = vararg.rest if isinstance(vararg, Seq) else None
+    return Arguments(first, keywords, more, kwarg.rest if isinstance(kwarg, Table) else None)
+
+
+def _call_plainly(frame: Frame, function: Value, arguments: Arguments, decl: FunctionDecl, receiver: Value | None) -> None:
+    """Enter a function; one whose decorators hide it is entered without them as well."""
+    node = decl.node
+    apply(frame, function, arguments, node)
+    if decl not in frame.machine.reached:
+        apply(frame, Function(decl, receiver, None, decl.owner), arguments, node)
+
+
+def enter_function(machine: Machine, decl: FunctionDecl, kind: str, live: Target = Target.BOTH) -> tuple[Region, Summary, Target]:
+    summary = Summary(decl.name)
+    receiver = Instance(decl.owner) if decl.owner is not None else None
+    frame = Frame(machine, decl.module, summary, {}, None)
+    function = Function(decl, receiver, None, decl.owner)
+    apply(frame, function, entry_call(machine, decl, receiver), decl.node)
+    name = f"{decl.module.name}.{decl.owner.name + '.' if decl.owner else ''}{decl.name}"
+    return region_of(decl, name, kind, decl.node, decl.module), summary, live
+
+
+def region_of(decl: FunctionDecl | None, name: str, kind: str, node: ast.AST, module: Module) -> Region:
+    line = node.lineno if isinstance(node, (ast.stmt, ast.expr)) else 1
+    column = node.col_offset if isinstance(node, (ast.stmt, ast.expr)) else 0
+    return Region(name, kind, Span(module.source.name, line, column, line, column))
+
+
+def enter_site(machine: Machine, site: Site) -> Iterator[tuple[Region, Summary, Target]]:
+    """Interpret a function around captures; its regions are what it captures, compiles and hands out."""
+    before = len(machine.captures)
+    decl = site.decl
+    name = site.module.name if decl is None else f"{site.module.name}.{decl.name}"
+    if decl is None:
+        frame = machine.toplevel(site.module)
+        frame.run(site.module.source.tree.body)
+        cases: list[Value] = []
+    else:
+        receiver = Instance(decl.owner) if decl.owner is not None else None
+        function = Function(decl, receiver, None, decl.owner)
+        frame = machine.execute(function, machine.site_entry(decl, receiver), Summary(decl.name), recording=False)
+        cases = list(frame.returns)
+    for capture in machine.captures[before:]:
+        yield capture.region, capture.summary, capture.live
+    for case in cases:
+        yield from _enter_case(machine, site, name, case)
+
+
+def _enter_case(machine: Machine, site: Site, name: str, case: Value) -> Iterator[tuple[Region, Summary, Target]]:
+    """A returned `{"fn": ..., "args": ...}`: call the function with the arguments."""
+    for member in members(case):
+        if not isinstance(member, Table) or not {"fn", "args"} <= {key for key, _ in member.items}:
+            continue
+        summary = Summary(name)
+        frame = Frame(machine, site.module, summary, {}, None)
+        node = site.decl.node if site.decl is not None else site.module.source.tree
+        parts = [item(frame, member, Text(key), node) for key in ("fn", "args", "kwargs")]
+        apply(frame, parts[0], case_arguments(parts[1], parts[2]), node)
+        yield region_of(site.decl, name, "case", node, site.module), summary, Target.BOTH
+
+
+def case_arguments(args: Value, kwargs: Value) -> Arguments:
+    """`args` and `kwargs` of a case as the arguments of a call."""
+    for member in members(args):
+        if isinstance(member, Seq):
+            keywords = kwargs.items if isinstance(kwargs, Table) else ()
+            named = tuple((key, value) for key, value in keywords if isinstance(key, str))
+            return Arguments(member.items or (), named, member.rest, kwargs.rest if isinstance(kwargs, Table) else None)
+    return Arguments((), (), args)
+
+
+def read_out(summary: Summary, live: Target) -> Iterator[Event]:
+    """All events below a summary, the shortest trail to each, for the targets that get there."""
+    waiting: deque[tuple[Summary, Target, tuple[Step, ...]]] = deque([(summary, live, ())])
+    seen: dict[Summary, Target] = {}
+    while waiting:
+        here, targets, trail = waiting.popleft()
+        if seen.get(here, Target.NONE) & targets == targets and here in seen:
+            continue
+        seen[here] = seen.get(here, Target.NONE) | targets
+        for event in here.events:
+            if event.targets & targets:
+                yield replace(event, targets=event.targets & targets, trail=trail)
+        for link in here.links:
+            if link.targets & targets:
+                # The first link leads from the synthetic caller into the region itself: no step of the user's.
+                step = () if here is summary else (Step(link.span, link.summary.name),)
+                waiting.append((link.summary, link.targets & targets, trail + step))
+
+
+_ = Number

@@ -1,0 +1,319 @@
+"""Statements: assignments, branches, loops, and what they do to the variables."""
+
+from __future__ import annotations
+
+import ast
+
+from graphlint.events import HostBranch, HostMutation, Rebound
+from graphlint.interp.conditions import Test, test
+from graphlint.interp.context import enter
+from graphlint.interp.dispatch import element, item
+from graphlint.interp.frame import Frame, State, statement
+from graphlint.interp.indexing import store_item
+from graphlint.interp.mutation import assign_attribute, path_of
+from graphlint.interp.operators import binary
+from graphlint.project import imported
+from graphlint.types import Target
+from graphlint.values import (
+    Arguments,
+    ClassValue,
+    External,
+    Function,
+    Nothing,
+    Number,
+    Opaque,
+    Seq,
+    Tensor,
+    Text,
+    Unknown,
+    Value,
+    join,
+)
+
+LOOP_PASSES = 3
+
+
+@statement(ast.Expr)
+def run_expression(frame: Frame, node: ast.Expr) -> None:
+    frame.eval(node.value)
+
+
+@statement(ast.Assign)
+def run_assign(frame: Frame, node: ast.Assign) -> None:
+    value = frame.eval(node.value)
+    for target in node.targets:
+        assign(frame, target, value, node)
+
+
+@statement(ast.AnnAssign)
+def run_annotated(frame: Frame, node: ast.AnnAssign) -> None:
+    if node.value is not None:
+        assign(frame, node.target, frame.eval(node.value), node)
+
+
+@statement(ast.AugAssign)
+def run_augmented(frame: Frame, node: ast.AugAssign) -> None:
+    target = node.target
+    old = frame.eval(_loaded(target))
+    value = binary(frame, node.op, old, frame.eval(node.value), node)
+    if isinstance(old, Tensor):
+        # `x += y` on a tensor writes in place: the name keeps its storage, so nothing is rebound.
+        if isinstance(target, ast.Subscript):
+            store_item(frame, frame.eval(target.value), frame.eval(target.slice), value, target)
+        elif isinstance(target, ast.Name):
+            frame.env[target.id] = value.replace(role=old.role) if isinstance(value, Tensor) else value
+        return
+    assign(frame, target, value, node, augmented=True)
+
+
+def _loaded(target: ast.expr) -> ast.expr:
+    """The same expression, read instead of written."""
+    if isinstance(target, ast.Name):
+        new: ast.expr = ast.Name(target.id, ast.Load())
+    elif isinstance(target, ast.Attribute):
+        new = ast.Attribute(target.value, target.attr, ast.Load())
+    elif isinstance(target, ast.Subscript):
+        new = ast.Subscript(target.value, target.slice, ast.Load())
+    else:
+        return target
+    return ast.copy_location(new, target)
+
+
+def assign(frame: Frame, target: ast.expr, value: Value, node: ast.AST, augmented: bool = False) -> None:
+    """Bind a target to a value."""
+    match target:
+        case ast.Name(id=name):
+            _assign_name(frame, name, value, node, augmented)
+        case ast.Attribute():
+            assign_attribute(frame, target, value, node, augmented)
+        case ast.Subscript():
+            store_item(frame, frame.eval(target.value), frame.eval(target.slice), value, target)
+        case ast.Tuple(elts=targets) | ast.List(elts=targets):
+            _unpack(frame, targets, value, node)
+        case ast.Starred(value=inner):
+            assign(frame, inner, Seq("list", None, value), node)
+
+
+def _assign_name(frame: Frame, name: str, value: Value, node: ast.AST, augmented: bool) -> None:
+    for path in [path for path in frame.env if path.startswith(name + ".")]:
+        del frame.env[path]
+    if name in frame.globals:
+        frame.emit(HostMutation, node, target=name, what="counter" if augmented else "global")
+    frame.env[name] = value
+
+
+def _unpack(frame: Frame, targets: list[ast.expr], value: Value, node: ast.AST) -> None:
+    if isinstance(value, Seq) and value.items is not None and len(value.items) == len(targets):
+        if not any(isinstance(target, ast.Starred) for target in targets):
+            for target, part in zip(targets, value.items):
+                assign(frame, target, part, node)
+            return
+    for position, target in enumerate(targets):
+        part = _part(frame, value, position, node) if not isinstance(target, ast.Starred) else element(frame, value, node)
+        assign(frame, target, part, node)
+
+
+def _part(frame: Frame, value: Value, position: int, node: ast.AST) -> Value:
+    """Element number `position` of what is unpacked."""
+    if isinstance(value, Seq):
+        return item(frame, value, Number(value=position), node)
+    return element(frame, value, node)
+
+
+@statement(ast.Return)
+def run_return(frame: Frame, node: ast.Return) -> None:
+    from graphlint.interp.frame import restrict
+
+    value = Nothing() if node.value is None else frame.eval(node.value)
+    frame.returns.append(restrict(value, frame.live))
+    frame.live = Target.NONE
+
+
+@statement(ast.Raise)
+def run_raise(frame: Frame, node: ast.Raise) -> None:
+    if node.exc is not None:
+        frame.eval(node.exc)
+    frame.live = Target.NONE
+
+
+@statement(ast.If)
+def run_if(frame: Frame, node: ast.If) -> None:
+    outcome = test(frame, node.test, "if")
+    before = frame.save()
+    ends = []
+    for arm, body in ((outcome.true, node.body), (outcome.false, node.orelse)):
+        frame.restore(State({**before.env, **arm.facts}, before.live & arm.live))
+        frame.run(body)
+        ends.append(State(frame.env, frame.live))
+    frame.merge(*ends)
+
+
+@statement(ast.While)
+def run_while(frame: Frame, node: ast.While) -> None:
+    exits: list[State] = []
+
+    def once() -> None:
+        outcome: Test = test(frame, node.test, "while")
+        before = frame.save()
+        exits.append(State({**before.env, **outcome.false.facts}, before.live & outcome.false.live))
+        frame.restore(State({**before.env, **outcome.true.facts}, before.live & outcome.true.live))
+        frame.run(node.body)
+
+    _loop(frame, once, exits)
+    frame.run(node.orelse)
+
+
+@statement(ast.For, ast.AsyncFor)
+def run_for(frame: Frame, node: ast.For) -> None:
+    iterated = frame.eval(node.iter)
+    if isinstance(iterated, Seq) and iterated.items == () and iterated.rest is None:
+        frame.run(node.orelse)
+        return
+    exits = [frame.save()]
+
+    def once() -> None:
+        assign(frame, node.target, element(frame, iterated, node.iter), node.target)
+        frame.run(node.body)
+        exits.append(frame.save())
+
+    _loop(frame, once, exits)
+    frame.run(node.orelse)
+
+
+def _loop(frame: Frame, once: object, exits: list[State]) -> None:
+    """Run a body until its variables settle; `exits` are the states in which the loop can end."""
+    assert callable(once)
+    outer = frame.breaks, frame.continues
+    frame.breaks, frame.continues = [], []
+    for _ in range(LOOP_PASSES):
+        entry = frame.save()
+        once()
+        frame.merge(State(frame.env, frame.live), entry, *frame.continues)
+        if frame.env == entry.env:
+            break
+    frame.merge(*exits, *frame.breaks)
+    frame.breaks, frame.continues = outer
+
+
+@statement(ast.Break)
+def run_break(frame: Frame, node: ast.Break) -> None:
+    frame.breaks.append(frame.save())
+    frame.live = Target.NONE
+
+
+@statement(ast.Continue)
+def run_continue(frame: Frame, node: ast.Continue) -> None:
+    frame.continues.append(frame.save())
+    frame.live = Target.NONE
+
+
+@statement(ast.Try, *([ast.TryStar] if hasattr(ast, "TryStar") else []))
+def run_try(frame: Frame, node: ast.Try) -> None:
+    before = frame.save()
+    frame.run(node.body)
+    middle = State(dict(frame.env), frame.live)
+    frame.run(node.orelse)
+    ends = [State(frame.env, frame.live)]
+    for handler in node.handlers:
+        frame.merge(before, State(middle.env, middle.live or before.live))
+        if handler.name:
+            frame.env[handler.name] = Opaque()
+        frame.run(handler.body)
+        ends.append(State(frame.env, frame.live))
+    frame.merge(*ends)
+    if node.finalbody:
+        live = frame.live
+        frame.live = live or before.live
+        frame.run(node.finalbody)
+        frame.live &= live
+
+
+@statement(ast.With, ast.AsyncWith)
+def run_with(frame: Frame, node: ast.With) -> None:
+    leave = []
+    for part in node.items:
+        value = frame.eval(part.context_expr)
+        entered, undo = enter(frame, value, part.context_expr)
+        leave.append(undo)
+        if part.optional_vars is not None:
+            assign(frame, part.optional_vars, entered, node)
+    frame.run(node.body)
+    for undo in reversed(leave):
+        undo()
+
+
+@statement(ast.Assert)
+def run_assert(frame: Frame, node: ast.Assert) -> None:
+    outcome = test(frame, node.test, "assert")
+    if node.msg is not None and outcome.false.live & frame.live and not outcome.is_static:
+        state = frame.save()
+        frame.live &= outcome.false.live
+        frame.restore(state)
+    frame.env.update(outcome.true.facts)
+    frame.live &= outcome.true.live
+
+
+@statement(ast.FunctionDef, ast.AsyncFunctionDef)
+def run_function(frame: Frame, node: ast.FunctionDef) -> None:
+    from graphlint.interp.machine import decorate
+
+    decl = frame.module.function(node, None, node.name)
+    function: Value = Function(decl, None, frame.scope, None)
+    frame.env[node.name] = decorate(frame, node.decorator_list, function)
+
+
+@statement(ast.ClassDef)
+def run_class(frame: Frame, node: ast.ClassDef) -> None:
+    decl = frame.module.class_(node, node.name)
+    frame.machine.scopes[decl] = frame.scope
+    frame.env[node.name] = ClassValue(decl)
+
+
+@statement(ast.Import, ast.ImportFrom)
+def run_import(frame: Frame, node: ast.Import | ast.ImportFrom) -> None:
+    for alias in node.names:
+        name = alias.asname or (alias.name.split(".")[0] if isinstance(node, ast.Import) else alias.name)
+        found = imported(frame.module, node, name)
+        value = None if found is None else frame.machine.value(frame.machine.project.follow(found))
+        frame.env[name] = External(alias.name) if value is None else value
+
+
+@statement(ast.Delete)
+def run_delete(frame: Frame, node: ast.Delete) -> None:
+    for target in node.targets:
+        path = path_of(target)
+        if path is not None:
+            frame.env.pop(path, None)
+
+
+@statement(ast.Global, ast.Nonlocal)
+def run_global(frame: Frame, node: ast.Global) -> None:
+    frame.globals.update(node.names)
+
+
+@statement(ast.Pass)
+def run_pass(frame: Frame, node: ast.Pass) -> None:
+    return
+
+
+@statement(ast.Match)
+def run_match(frame: Frame, node: ast.Match) -> None:
+    subject = frame.eval(node.subject)
+    if isinstance(subject, Tensor):
+        frame.emit(HostBranch, node.subject, subject.sure, construct="match")
+    before = frame.save()
+    ends = [before]
+    for case in node.cases:
+        frame.restore(State(dict(before.env), before.live))
+        for inner in ast.walk(case.pattern):
+            name = getattr(inner, "name", None) or getattr(inner, "rest", None)
+            if isinstance(name, str):
+                frame.env[name] = subject if inner is case.pattern else Unknown()
+        if case.guard is not None:
+            test(frame, case.guard, "if")
+        frame.run(case.body)
+        ends.append(State(frame.env, frame.live))
+    frame.merge(*ends)
+
+
+_ = (Arguments, Rebound, Text, join)

@@ -1,0 +1,211 @@
+"""Transfers whose overloads no table row can spell: `to`, `type`, `cuda`, `copy_`, and tensors made of Python values.
+
+A copy between pageable host memory and the device is refused under capture; a tensor that is already there is not
+copied.  Measured on an H200 with torch 2.11: an empty literal is no copy, a pinned source with `non_blocking=True`
+and a non-blocking copy to the host are allowed.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from graphlint.events import DeviceToHost, HostLiteral, HostToDevice
+from graphlint.interp.facts import Facts
+from graphlint.interp.frame import Frame
+from graphlint.interp.torch_calls import SPECIAL, Special, default_place, kind_of, place_named, short
+from graphlint.types import Confidence
+from graphlint.values import (
+    Bool,
+    DeviceValue,
+    DtypeValue,
+    External,
+    Kind,
+    Nothing,
+    Number,
+    Opaque,
+    Place,
+    Seq,
+    Tensor,
+    Text,
+    Unknown,
+    Value,
+    join_all,
+    members,
+    tensors_in,
+)
+
+
+def special(*names: str):  # type: ignore[no-untyped-def]  # a plain registering decorator
+    def enter(handler: Special) -> Special:
+        for name in names:
+            SPECIAL[name] = handler
+        return handler
+
+    return enter
+
+
+def move(frame: Frame, tensor: Tensor, place: Place | None, facts: Facts, node: ast.AST) -> Place:
+    """The place of a tensor after a move to `place`; emits the copy that takes."""
+    if place is None or place is tensor.place:
+        return tensor.place
+    if place is Place.DEVICE and tensor.place in (Place.HOST, Place.PINNED):
+        if not (tensor.place is Place.PINNED and _non_blocking(facts)):
+            frame.emit(HostToDevice, node, tensor.sure, call=short(facts.row), origin=tensor.role)
+    elif place is Place.HOST and tensor.place is Place.DEVICE and not _non_blocking(facts):
+        frame.emit(DeviceToHost, node, tensor.sure, call=short(facts.row))
+    return place
+
+
+def _non_blocking(facts: Facts) -> bool:
+    return facts.constant("non_blocking") is True
+
+
+@special("torch.Tensor.to", "torch.Tensor.type", "torch.Tensor.type_as")
+def to(frame: Frame, facts: Facts, node: ast.AST) -> Value:
+    """`x.to(device, dtype)`, `x.to(other)`, `x.type(torch.LongTensor)` and so on."""
+    place: Place | None = None
+    kind: Kind | None = None
+    for name, value in facts.given.items():
+        if name in ("self", "non_blocking", "copy", "memory_format"):
+            continue
+        new_place, new_kind = _target(value, name)
+        place, kind = new_place if new_place is not None else place, new_kind if new_kind is not None else kind
+    return _moved(frame, facts, node, place, kind)
+
+
+def _target(value: Value, name: str) -> tuple[Place | None, Kind | None]:
+    """(place, kind) that one argument of `to` names."""
+    tensor = next(tensors_in(value, 0), None)
+    if tensor is not None:
+        return tensor.place, tensor.kind
+    kinds = [member for member in members(value) if isinstance(member, (DtypeValue, External))]
+    if kinds or name == "dtype":
+        return _legacy_place(value), kind_of(value)
+    if name == "device" or any(isinstance(member, (DeviceValue, Text, Number)) for member in members(value)):
+        return place_named(value), None
+    return None, None
+
+
+def _legacy_place(value: Value) -> Place | None:
+    """`x.type(torch.LongTensor)` means the host, `torch.cuda.LongTensor` the device."""
+    for member in members(value):
+        if isinstance(member, External) and member.name.endswith("Tensor"):
+            return Place.DEVICE if ".cuda." in member.name else Place.HOST
+    return None
+
+
+def _moved(frame: Frame, facts: Facts, node: ast.AST, place: Place | None, kind: Kind | None) -> Value:
+    changed: list[Value] = []
+    for member in members(facts.value("self") or Unknown()):
+        if not isinstance(member, Tensor):
+            changed.append(member)
+            continue
+        there = move(frame, member, _settled(place, member), facts, node)
+        changed.append(member.replace(place=there, kind=member.kind if kind is None else kind, role=""))
+    return join_all(changed) if changed else Unknown()
+
+
+def _settled(place: Place | None, tensor: Tensor) -> Place | None:
+    """A device nobody can name is the device the region runs on, if the tensor is there already."""
+    if place is Place.UNKNOWN:
+        return Place.DEVICE if tensor.place is Place.DEVICE else place
+    return place
+
+
+@special("torch.Tensor.cuda")
+def cuda(frame: Frame, facts: Facts, node: ast.AST) -> Value:
+    return _moved(frame, facts, node, Place.DEVICE, None)
+
+
+@special("torch.Tensor.cpu")
+def cpu(frame: Frame, facts: Facts, node: ast.AST) -> Value:
+    return _moved(frame, facts, node, Place.HOST, None)
+
+
+@special("torch.Tensor.copy_")
+def copy_(frame: Frame, facts: Facts, node: ast.AST) -> Value:
+    """`a.copy_(b)` copies into the place of `a`."""
+    target = facts.value("self") or Unknown()
+    source = next((member for member in members(facts.value("src") or facts.value("other") or Unknown()) if isinstance(member, Tensor)), None)
+    for member in members(target):
+        if isinstance(member, Tensor) and source is not None and member.place is not Place.UNKNOWN:
+            move(frame, source, member.place, facts, node)
+    return target
+
+
+@special("torch.tensor", "torch.as_tensor", "torch.asarray", "torch.Tensor.new_tensor", "torch.from_numpy")
+def literal(frame: Frame, facts: Facts, node: ast.AST) -> Value:
+    """A tensor made of Python values, arrays or another tensor."""
+    data = facts.value("data") or facts.value("obj") or facts.value("ndarray") or Unknown()
+    device, owner = facts.value("device"), facts.value("self")
+    place = place_named(device) if device is not None else None
+    if place is None and isinstance(owner, Tensor):
+        place = owner.place
+    wanted = _wanted(place) if place is not None or not any(True for _ in tensors_in(data, 0)) else None
+    made = [_made(frame, facts, member, wanted, place, node) for member in members(data)]
+    kind = kind_of(facts.value("dtype"))
+    return join_all([value.replace(kind=kind) if kind is not None and isinstance(value, Tensor) else value for value in made])
+
+
+def _wanted(place: Place | None) -> Place | None:
+    return place
+
+
+def _made(frame: Frame, facts: Facts, data: Value, wanted: Place | None, named: Place | None, node: ast.AST) -> Value:
+    place = wanted if wanted is not None else default_place(frame)
+    target = Place.DEVICE if place is Place.UNKNOWN else place
+    doubt = Confidence.LIKELY if place is Place.UNKNOWN else Confidence.CERTAIN
+    if isinstance(data, Tensor):
+        if facts.row.name == "torch.tensor" and data.place is Place.DEVICE and data.rank == 0 and False:
+            return data
+        there = data.place if wanted is None else move(frame, data, target, facts, node)
+        return data.replace(place=there, role="")
+    if isinstance(data, Seq) and any(tensor.place is Place.DEVICE for tensor in tensors_in(data)):
+        _tensors_inside(frame, facts, data, node)
+    if target is Place.DEVICE and not _is_empty(data):
+        if isinstance(data, Unknown) and facts.row.name != "torch.tensor":
+            doubt = Confidence.POSSIBLE
+        frame.emit(HostLiteral, node, min(doubt, Confidence.LIKELY if isinstance(data, Unknown) else Confidence.CERTAIN), call=short(facts.row))
+    return Tensor(target, literal_kind(data), literal_rank(data), doubt)
+
+
+def _tensors_inside(frame: Frame, facts: Facts, data: Seq, node: ast.AST) -> None:
+    """`torch.tensor([a, b])` of device scalars reads each of them."""
+    from graphlint.events import LibraryRead
+
+    sure = max((tensor.sure for tensor in tensors_in(data) if tensor.place is Place.DEVICE), default=Confidence.LIKELY)
+    frame.emit(LibraryRead, node, sure, call=short(facts.row), why="each element is a device tensor")
+
+
+def _is_empty(data: Value) -> bool:
+    return isinstance(data, Seq) and data.items == () and data.rest is None
+
+
+def literal_kind(data: Value) -> Kind:
+    """The kind of a tensor made of these values."""
+    if isinstance(data, Number):
+        return data.kind
+    if isinstance(data, Bool):
+        return Kind.BOOL
+    if isinstance(data, Tensor):
+        return data.kind
+    if isinstance(data, Seq):
+        kinds = {literal_kind(member) for member in members(data.element())}
+        return Kind.FLOAT if Kind.FLOAT in kinds else kinds.pop() if len(kinds) == 1 else Kind.ANY
+    return Kind.ANY
+
+
+def literal_rank(data: Value) -> int | None:
+    """The rank of a tensor made of these values."""
+    if isinstance(data, (Number, Bool)):
+        return 0
+    if isinstance(data, Tensor):
+        return data.rank
+    if isinstance(data, Seq):
+        ranks = {literal_rank(member) for member in members(data.element())} if data.items != () else {0}
+        inner = ranks.pop() if len(ranks) == 1 else None
+        return None if inner is None else inner + 1
+    return None
+
+
+_ = (Nothing, Opaque)

@@ -1,0 +1,365 @@
+"""Modules, imports, classes and functions across the tree; knows nothing of torch.
+
+A name resolves to a declaration of the tree (`ClassDecl`, `FunctionDecl`, `Module`, `Assigned`) or to a dotted name
+outside it (`Outside`).  Modules are found on disk below the roots of the given files and parsed when first asked for,
+so one staged file still sees the rest of its project.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from graphlint.errors import Unreadable
+from graphlint.source import Source, read
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+DEEPEST_CHAIN = 24
+
+
+class FunctionDecl:
+    """A function, method or lambda of the tree; one object a node."""
+
+    __slots__ = ("module", "name", "node", "owner")
+
+    def __init__(self, node: FunctionNode, module: Module, owner: ClassDecl | None, name: str) -> None:
+        self.node = node
+        self.module = module
+        self.owner = owner
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"<{self.module.name}.{self.name}>"
+
+
+class ClassDecl:
+    """A class of the tree; one object a node."""
+
+    __slots__ = ("_members", "_mro", "module", "name", "node")
+
+    def __init__(self, node: ast.ClassDef, module: Module, name: str) -> None:
+        self.node = node
+        self.module = module
+        self.name = name
+        self._members: dict[str, list[Symbol]] | None = None
+        self._mro: tuple[ClassDecl | Outside, ...] | None = None
+
+    def __repr__(self) -> str:
+        return f"<{self.module.name}.{self.name}>"
+
+    @property
+    def members(self) -> dict[str, list[Symbol]]:
+        """The names bound in the class body."""
+        if self._members is None:
+            self._members = {}
+            for name, symbol in _bindings(self.node.body):
+                self._members.setdefault(name, []).append(symbol)
+        return self._members
+
+
+class Imported(NamedTuple):
+    """`import module` or `from module import name`; `module` is absolute."""
+
+    module: str
+    name: str | None
+
+
+class Assigned(NamedTuple):
+    """A module or class variable: every expression that is assigned to it, with its annotation if it has one."""
+
+    module: Module
+    values: tuple[ast.expr, ...]
+    annotation: ast.expr | None
+
+
+class Outside(NamedTuple):
+    """A dotted name that the tree does not define."""
+
+    name: str
+
+
+Symbol = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom | ast.Assign | ast.AnnAssign
+Resolved = "ClassDecl | FunctionDecl | Module | Assigned | Outside"
+
+
+class Module:
+    """One parsed file under its dotted name."""
+
+    __slots__ = ("_symbols", "classes", "functions", "name", "package", "source", "stars")
+
+    def __init__(self, name: str, package: str, source: Source) -> None:
+        self.name = name
+        self.package = package
+        self.source = source
+        self.functions: dict[ast.AST, FunctionDecl] = {}
+        self.classes: dict[ast.AST, ClassDecl] = {}
+        self.stars: list[str] = []
+        self._symbols: dict[str, list[Symbol]] | None = None
+
+    @property
+    def symbols(self) -> dict[str, list[Symbol]]:
+        """The names bound at the top of the module, also below `if`, `try` and `with`."""
+        if self._symbols is None:
+            self._symbols = {}
+            for name, symbol in _bindings(self.source.tree.body):
+                if name == "*" and isinstance(symbol, ast.ImportFrom):
+                    self.stars.append(self.absolute(symbol))
+                else:
+                    self._symbols.setdefault(name, []).append(symbol)
+        return self._symbols
+
+    def function(self, node: FunctionNode, owner: ClassDecl | None, name: str) -> FunctionDecl:
+        found = self.functions.get(node)
+        if found is None:
+            found = self.functions[node] = FunctionDecl(node, self, owner, name)
+        return found
+
+    def class_(self, node: ast.ClassDef, name: str) -> ClassDecl:
+        found = self.classes.get(node)
+        if found is None:
+            found = self.classes[node] = ClassDecl(node, self, name)
+        return found
+
+    def absolute(self, node: ast.ImportFrom) -> str:
+        """The absolute dotted name of the module an import statement names."""
+        if not node.level:
+            return node.module or ""
+        parts = self.package.split(".") if self.package else []
+        kept = parts[: len(parts) - node.level + 1]
+        return ".".join([*kept, node.module] if node.module else kept)
+
+
+def _bindings(body: Iterable[ast.stmt]) -> Iterator[tuple[str, Symbol]]:
+    """(name, statement) of every binding in a body, in order."""
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield node.name, node
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.asname or alias.name.split(".")[0], node
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                yield alias.asname or alias.name, node
+        elif isinstance(node, ast.Assign):
+            for target in node.targets:
+                for leaf in _names(target):
+                    yield leaf, node
+        elif isinstance(node, ast.AnnAssign):
+            for leaf in _names(node.target):
+                yield leaf, node
+        else:
+            yield from _bindings_below(node)
+
+
+def _bindings_below(node: ast.stmt) -> Iterator[tuple[str, Symbol]]:
+    if isinstance(node, (ast.If, ast.For, ast.While)):
+        yield from _bindings(node.body)
+        yield from _bindings(node.orelse)
+    elif isinstance(node, (ast.With, ast.AsyncWith)):
+        yield from _bindings(node.body)
+    elif isinstance(node, ast.Try):
+        yield from _bindings(node.body)
+        for handler in node.handlers:
+            yield from _bindings(handler.body)
+        yield from _bindings(node.orelse)
+        yield from _bindings(node.finalbody)
+
+
+def _names(target: ast.expr) -> Iterator[str]:
+    if isinstance(target, ast.Name):
+        yield target.id
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        for item in target.elts:
+            yield from _names(item)
+
+
+class Project:
+    """Every module that can be reached from the given files."""
+
+    def __init__(self, sources: Iterable[Source], reader: Callable[[Path, str], Source] = read) -> None:
+        self._reader = reader
+        self._modules: dict[str, Module | None] = {}
+        self._by_path: dict[Path, Module] = {}
+        self._roots: list[Path] = []
+        self.given: list[Module] = []
+        for source in sources:
+            self._add(source)
+
+    def _add(self, source: Source) -> None:
+        path = source.path
+        root, parts = _package_of(path)
+        if root not in self._roots:
+            self._roots.append(root)
+        is_package = path.name == "__init__.py"
+        name = ".".join(parts)
+        package = name if is_package else ".".join(parts[:-1])
+        module = Module(name, package, source)
+        self._modules.setdefault(name, module)
+        self._by_path[path] = module
+        self.given.append(module)
+
+    def module(self, name: str) -> Module | None:
+        """The module of this dotted name, parsed on first use; None outside the tree or when it cannot be read."""
+        if name in self._modules:
+            return self._modules[name]
+        found = self._find(name)
+        self._modules[name] = found
+        return found
+
+    def _find(self, name: str) -> Module | None:
+        if not name or not all(part.isidentifier() for part in name.split(".")):
+            return None
+        relative = Path(*name.split("."))
+        for root in self._roots:
+            for candidate in (root / relative / "__init__.py", root / relative.with_suffix(".py")):
+                known = self._by_path.get(candidate)
+                if known is not None:
+                    return known
+                if candidate.is_file():
+                    return self._load(candidate, name)
+        return None
+
+    def _load(self, path: Path, name: str) -> Module | None:
+        try:
+            source = self._reader(path, path.as_posix())
+        except Unreadable:
+            return None
+        package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+        module = self._by_path[path] = Module(name, package, source)
+        return module
+
+    def lookup(self, module: Module, name: str, depth: int = 0) -> ClassDecl | FunctionDecl | Module | Assigned | Outside | None:
+        """What a top-level name of a module stands for."""
+        if depth > DEEPEST_CHAIN:
+            return None
+        symbols = module.symbols.get(name)
+        if symbols:
+            return self._symbol(module, name, symbols, depth)
+        for star in module.stars:
+            target = self.module(star)
+            found = None if target is None else self.lookup(target, name, depth + 1)
+            if found is not None:
+                return found
+        if module.source.path.name == "__init__.py":
+            return self.module(f"{module.name}.{name}")
+        return None
+
+    def _symbol(
+        self, module: Module, name: str, symbols: list[Symbol], depth: int
+    ) -> ClassDecl | FunctionDecl | Module | Assigned | Outside | None:
+        outside: Outside | None = None
+        for symbol in reversed(symbols):
+            if isinstance(symbol, ast.ClassDef):
+                return module.class_(symbol, symbol.name)
+            if isinstance(symbol, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                return module.function(symbol, None, symbol.name)
+            if isinstance(symbol, (ast.Assign, ast.AnnAssign)):
+                return assigned(module, symbols)
+            found = self._import(module, symbol, name, depth)
+            if isinstance(found, Outside):
+                outside = outside or found
+            elif found is not None:
+                return found
+        return outside
+
+    def _import(
+        self, module: Module, node: ast.Import | ast.ImportFrom, name: str, depth: int
+    ) -> ClassDecl | FunctionDecl | Module | Assigned | Outside | None:
+        bound = imported(module, node, name)
+        return None if bound is None else self.follow(bound, depth)
+
+    def follow(self, bound: Imported, depth: int = 0) -> ClassDecl | FunctionDecl | Module | Assigned | Outside | None:
+        """What an import brings in."""
+        target = self.module(bound.module)
+        if bound.name is None:
+            return target or Outside(bound.module)
+        if target is not None:
+            found = self.lookup(target, bound.name, depth + 1)
+            if found is not None:
+                return found
+        return self.module(f"{bound.module}.{bound.name}") or Outside(f"{bound.module}.{bound.name}")
+
+    def dotted(self, module: Module, node: ast.expr) -> ClassDecl | FunctionDecl | Module | Assigned | Outside | None:
+        """What a plain dotted expression (`nn.Module`) stands for at the top of a module."""
+        if isinstance(node, ast.Name):
+            return self.lookup(module, node.id)
+        if not isinstance(node, ast.Attribute):
+            return None
+        base = self.dotted(module, node.value)
+        if isinstance(base, Module):
+            return self.lookup(base, node.attr) or Outside(f"{base.name}.{node.attr}")
+        if isinstance(base, Outside):
+            return Outside(f"{base.name}.{node.attr}")
+        return None
+
+    def mro(self, decl: ClassDecl) -> tuple[ClassDecl | Outside, ...]:
+        """The class and its bases, nearest first; bases that cannot be resolved are `Outside`."""
+        if decl._mro is None:
+            decl._mro = (decl,)
+            order: dict[ClassDecl | Outside, None] = {}
+            chains = [self.mro(base) if isinstance(base, ClassDecl) else (base,) for base in self._bases(decl)]
+            _linearize(order, chains)
+            decl._mro = (decl, *(base for base in order if base is not decl))
+        return decl._mro
+
+    def _bases(self, decl: ClassDecl) -> Iterator[ClassDecl | Outside]:
+        for node in decl.node.bases:
+            target = node.value if isinstance(node, ast.Subscript) else node
+            found = self.dotted(decl.module, target)
+            yield found if isinstance(found, (ClassDecl, Outside)) else Outside(ast.unparse(target))
+
+    def member(self, decl: ClassDecl, name: str, after: ClassDecl | None = None) -> tuple[ClassDecl, list[Symbol]] | None:
+        """Where a class attribute is defined along the bases, from behind `after` if given."""
+        skipping = after is not None
+        for base in self.mro(decl):
+            if skipping:
+                skipping = base is not after
+                continue
+            if isinstance(base, ClassDecl) and name in base.members:
+                return base, base.members[name]
+        return None
+
+
+def _linearize(order: dict[ClassDecl | Outside, None], chains: list[tuple[ClassDecl | Outside, ...]]) -> None:
+    """Merge the bases' orders: a class comes after all classes that derive from it, as far as that is possible."""
+    waiting = [list(chain) for chain in chains]
+    while any(waiting):
+        heads = [chain[0] for chain in waiting if chain]
+        pick = next((head for head in heads if not any(head in chain[1:] for chain in waiting)), heads[0])
+        order[pick] = None
+        waiting = [[base for base in chain if base != pick] for chain in waiting]
+
+
+def _package_of(path: Path) -> tuple[Path, list[str]]:
+    """(root folder, dotted parts) of a file: the root is the first folder upwards that is no package."""
+    parts = [] if path.name == "__init__.py" else [path.stem]
+    folder = path.parent
+    while (folder / "__init__.py").is_file() and folder != folder.parent:
+        parts.insert(0, folder.name)
+        folder = folder.parent
+    return folder, parts
+
+
+def imported(module: Module, node: ast.Import | ast.ImportFrom, name: str) -> Imported | None:
+    """What `name` is bound to by an import statement."""
+    for alias in node.names:
+        if isinstance(node, ast.ImportFrom):
+            if (alias.asname or alias.name) == name:
+                return Imported(module.absolute(node), alias.name)
+        elif alias.asname == name:
+            return Imported(alias.name, None)
+        elif alias.asname is None and alias.name.split(".")[0] == name:
+            return Imported(name, None)
+    return None
+
+
+def _is_plain(node: ast.Assign | ast.AnnAssign) -> bool:
+    return isinstance(node, ast.AnnAssign) or any(isinstance(target, ast.Name) for target in node.targets)
+
+
+def assigned(module: Module, symbols: Iterable[Symbol]) -> Assigned:
+    values = [node.value for node in symbols if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None and _is_plain(node)]
+    notes = [node.annotation for node in symbols if isinstance(node, ast.AnnAssign)]
+    return Assigned(module, tuple(values), notes[-1] if notes else None)

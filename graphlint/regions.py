@@ -1,0 +1,131 @@
+"""Where captured code is: `forward` methods, marked functions, and the functions that hold a capture or hand one out.
+
+Only syntax and names are looked at; bodies of `with torch.cuda.graph(...)` and callables given to `torch.compile` or
+`make_graphed_callables` are met while the functions found here as `Site`s are interpreted.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from graphlint.project import ClassDecl, FunctionDecl, Module, Outside, Project
+from graphlint.source import lines
+
+CAPTURING = re.compile(r"\bgraph\(|make_graphed_callables|torch\.compile|capture_begin")
+CASE_KEYS = {"fn", "args"}
+MARK = re.compile(r"#\s*graphlint:\s*region\b")
+NO_MODULE = {"object", "ABC", "Protocol", "Generic", "Enum", "NamedTuple", "TypedDict", "Function", "Exception"}
+
+
+class Forward(NamedTuple):
+    """`forward` of a module class; `decl` may be inherited."""
+
+    owner: ClassDecl
+    decl: FunctionDecl
+
+
+class Marked(NamedTuple):
+    """A function that a comment names."""
+
+    decl: FunctionDecl
+
+
+class Site(NamedTuple):
+    """A function (or the top of a module, for None) around a capture, a compile call or a case."""
+
+    module: Module
+    decl: FunctionDecl | None
+
+
+def forwards(project: Project, module: Module) -> Iterator[Forward]:
+    """The `forward` of every module class of a file, the last class first: it is likely to use the others."""
+    if "forward" not in module.source.text and "nn" not in module.source.text:
+        return
+    found = [node for node in ast.walk(module.source.tree) if isinstance(node, ast.ClassDef)]
+    for node in sorted(found, key=lambda node: -node.lineno):
+        owner = module.class_(node, node.name)
+        member = project.member(owner, "forward")
+        if member is None or not is_module_class(project, owner):
+            continue
+        base, symbols = member
+        symbol = symbols[-1]
+        if isinstance(symbol, (ast.FunctionDef, ast.AsyncFunctionDef)) and (base is owner or _changes_something(owner)):
+            yield Forward(owner, base.module.function(symbol, base, "forward"))
+
+
+def _changes_something(owner: ClassDecl) -> bool:
+    return any(isinstance(statement, (ast.FunctionDef, ast.Assign)) for statement in owner.node.body)
+
+
+def is_module_class(project: Project, owner: ClassDecl) -> bool:
+    """A class with a torch module among its bases, or with a base that cannot be resolved and may be one."""
+    outside = [base.name for base in project.mro(owner) if isinstance(base, Outside)]
+    if any(name.startswith("torch.nn.") for name in outside):
+        return True
+    return any(name.rpartition(".")[2] not in NO_MODULE and not name.startswith(("torch.", "typing.")) for name in outside)
+
+
+def marked(module: Module) -> Iterator[Marked]:
+    """Functions with `# graphlint: region` on their line or the line above."""
+    if "graphlint:" not in module.source.text:
+        return
+    text = lines(module.source)
+    for node, owner in _functions(module.source.tree.body, None, module):
+        first = min([node.lineno, *(part.lineno for part in node.decorator_list)])
+        if MARK.search(text[node.lineno - 1]) or (first > 1 and MARK.search(text[first - 2])):
+            yield Marked(module.function(node, owner, node.name))
+
+
+def sites(module: Module) -> Iterator[Site]:
+    """The outermost functions (or the module's top) in which something is captured, compiled or handed out as a case."""
+    text = module.source.text
+    if not CAPTURING.search(text) and not ('"fn"' in text and '"args"' in text):
+        return
+    for node, owner in _functions(module.source.tree.body, None, module):
+        if _is_site(node):
+            yield Site(module, module.function(node, owner, node.name))
+    rest = [node for node in module.source.tree.body if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))]
+    if any(_is_site(node) for node in rest):
+        yield Site(module, None)
+
+
+def _functions(body: list[ast.stmt], owner: ClassDecl | None, module: Module) -> Iterator[tuple[ast.FunctionDef, ClassDecl | None]]:
+    """Functions and methods of a body, without those nested in functions."""
+    for node in body:
+        if isinstance(node, ast.FunctionDef):
+            yield node, owner
+        elif isinstance(node, ast.ClassDef):
+            yield from _functions(node.body, module.class_(node, node.name), module)
+        elif isinstance(node, (ast.If, ast.Try)):
+            yield from _functions(node.body, owner, module)
+
+
+def _is_site(node: ast.AST) -> bool:
+    return any(_captures(inner) or _is_case(inner) for inner in ast.walk(node))
+
+
+def _captures(node: ast.AST) -> bool:
+    if isinstance(node, (ast.With, ast.AsyncWith)):
+        return any(_last(item.context_expr) == "graph" for item in node.items if isinstance(item.context_expr, ast.Call))
+    if isinstance(node, ast.Call):
+        return _last(node) in ("make_graphed_callables", "capture_begin") or _is_compile(node.func)
+    return isinstance(node, ast.FunctionDef) and any(_is_compile(part.func if isinstance(part, ast.Call) else part) for part in node.decorator_list)
+
+
+def _last(node: ast.expr) -> str:
+    func = node.func if isinstance(node, ast.Call) else node
+    return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+
+
+def _is_compile(node: ast.expr) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "compile" and isinstance(node.value, ast.Name) and node.value.id == "torch"
+
+
+def _is_case(node: ast.AST) -> bool:
+    """`{"fn": ..., "args": ...}`: what a factory of confirm cases returns."""
+    if not isinstance(node, ast.Dict):
+        return False
+    return CASE_KEYS <= {key.value for key in node.keys if isinstance(key, ast.Constant)}
