@@ -125,13 +125,20 @@ def _walk(root: str, excluded: tuple[Patterns, ...], refused: list[Refused]) -> 
             if entry.is_dir(follow_symlinks=False):
                 if not _is_skipped(entry.name) and not _left_out(entry.path + os.sep, patterns):
                     stack.append((entry.path, patterns))
-            elif entry.name.endswith(SUFFIXES) and not entry.is_dir() and not _left_out(entry.path, patterns):
+            elif entry.name.endswith(SUFFIXES) and not _is_folder(entry) and not _left_out(entry.path, patterns):
                 yield Found(Path(entry.path), _joined(prefix, entry.path.removeprefix(start)))
 
 
 def _joined(prefix: str, below: str) -> str:
     name = os.fsencode(below).decode(errors="replace").replace(os.sep, "/")
     return name if prefix == "." else f"{prefix.rstrip('/')}/{name}"
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False  # a link that leads nowhere is told when it is read
 
 
 def _is_skipped(folder: str) -> bool:

@@ -12,6 +12,7 @@ import os
 import re
 import stat
 import sys
+import tokenize
 import warnings
 from dataclasses import dataclass
 from functools import lru_cache
@@ -145,8 +146,6 @@ def comments(source: Source, marks: re.Pattern[str] = MARKS) -> list[Comment]:
     """
     if not marks.search(source.text):
         return []
-    import tokenize  # here because hardly any file needs it and it takes 3 ms
-
     found: list[Comment] = []
     try:
         for token in tokenize.generate_tokens(io.StringIO(source.text).readline):

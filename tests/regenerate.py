@@ -1,10 +1,12 @@
-"""Texts that are made from the rules: the table in README.md and docs/rules.md.
+"""Texts that are made by running graphlint: the output and table in README.md, and docs/rules.md.
 
 `python -m tests.regenerate` writes them; a test fails while they are out of date.
 """
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 from graphlint import page, registry
@@ -13,7 +15,7 @@ from graphlint.notices import Notice
 from graphlint.rule import Rule
 
 ROOT = Path(__file__).parents[1]
-BEGIN, END = "<!-- rules: begin -->\n", "<!-- rules: end -->\n"
+EXAMPLE = "examples/decode.py"
 HEAD = """# Rules
 
 Each rule is one file under `rules/`; this page is made from their docstrings. `graphlint explain CODE` prints the same
@@ -25,13 +27,25 @@ text. Both examples of every rule are tests.
 def written() -> dict[Path, str]:
     """What every generated file should hold."""
     pages = registry.load().pages
-    readme = (ROOT / "README.md").read_text()
-    before, rest = readme.split(BEGIN)
-    after = rest.split(END)[1]
+    shown = f"```text\n{example()}```"
+    readme = filled(filled((ROOT / "README.md").read_text(), "example", shown), "rules", command.markdown(pages).rstrip())
     return {
-        ROOT / "README.md": f"{before}{BEGIN}\n{command.markdown(pages)}\n{END}{after}",
+        ROOT / "README.md": readme,
         ROOT / "docs" / "rules.md": HEAD + "\n".join(section(each) for each in pages),
     }
+
+
+def example() -> str:
+    """What a terminal shows for the example."""
+    arguments = [sys.executable, "-m", "graphlint", "check", "--exit-zero", EXAMPLE]
+    return subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
+def filled(text: str, name: str, content: str) -> str:
+    """A text with the part between two marks replaced."""
+    begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
+    before, rest = text.split(begin)
+    return f"{before}{begin}\n{content}\n\n{end}{rest.split(end)[1]}"
 
 
 def section(each: Rule | Notice) -> str:

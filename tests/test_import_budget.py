@@ -9,20 +9,8 @@ from pathlib import Path
 
 import pytest
 
-HEAVY = (
-    "torch",
-    "numpy",
-    "libcst",
-    "pygls",
-    "rich",
-    "tomllib",
-    "tomli",
-    "multiprocessing",
-    "pathspec",
-    "asyncio",
-    "tokenize",
-)
-SHORT = ("importlib.metadata", "unittest", "concurrent", "http", "email", "ssl", "sqlite3", "inspect")
+HEAVY = ("torch", "numpy", "libcst", "pygls", "rich", "multiprocessing", "asyncio")
+NEEDLESS = ("tomllib", "tomli", "pathspec", "importlib.metadata", "unittest", "email", "ssl")
 PROGRAM = """
 import sys
 before = set(sys.modules)
