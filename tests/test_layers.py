@@ -27,6 +27,7 @@ LAYERS = (
     ("commands", "cli", "testing", "__main__"),
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+TALK = ("print", "sys.exit", "exit", "os.environ", "os.getenv", "sys.stdout")
 FACE = ("commands", "cli", "__main__", "confirm", "emulate")
 MODULES = sorted(path for path in (ROOT / "graphlint").rglob("*.py") if "__pycache__" not in path.parts)
 
@@ -71,4 +72,6 @@ def test_only_commands_print_exit_and_read_the_environment(path: Path) -> None:
         return
     for node in ast.walk(ast.parse(path.read_text())):
         text = ast.unparse(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
-        assert text not in ("print", "sys.exit", "exit", "os.environ", "os.getenv", "sys.stdout"), f"`{text}` in line {getattr(node, 'lineno', 0)}"
+        assert text not in ("print", "sys.exit", "exit", "os.environ", "os.getenv", "sys.stdout"), (
+            f"`{text}` in line {getattr(node, 'lineno', 0)}"
+        )

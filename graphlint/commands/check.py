@@ -14,10 +14,11 @@ from typing import NamedTuple
 import click
 
 from graphlint import __version__, baseline, config, packs, registry
-from graphlint.check import Interpreter, Read, check_sources, read_text
+from graphlint.check import Read, check_sources, read_text
 from graphlint.check import check as run
 from graphlint.config import CONFIDENCES, EFFECTS, TARGETS, Config
 from graphlint.errors import UsageError
+from graphlint.interp import interpret
 from graphlint.notices import INTERNAL
 from graphlint.registry import ORDER, Registry
 from graphlint.report import concise, text, totals
@@ -125,7 +126,6 @@ def _warn_of_stranger() -> None:
 
 def _run(paths: Sequence[str], settings: Config, known: Registry, stdin_filename: str) -> Report:
     """Check with the cyclic garbage collector off: it finds nothing in trees, and walks them again and again."""
-    interpret: Interpreter = import_module("graphlint.interp").interpret
     was_on = gc.isenabled()
     gc.disable()
     try:
