@@ -73,6 +73,7 @@ def attempt(one: Plan, stage: Stage) -> Outcome:
 
     def told(word: str) -> None:
         reached[0] = word
+        sys.stdout.flush()
         stage(word)
 
     try:

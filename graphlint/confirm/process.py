@@ -97,7 +97,7 @@ def _parts(plans: list[tuple[int, Plan]], count: int) -> Iterable[list[tuple[int
 
 
 def _environment(environ: Mapping[str, str] | None, gpu: str) -> dict[str, str]:
-    return {**(environ or os.environ), **({"CUDA_VISIBLE_DEVICES": gpu} if gpu else {}), "PYTHONUNBUFFERED": "1"}
+    return {**(environ or os.environ), **({"CUDA_VISIBLE_DEVICES": gpu} if gpu else {})}
 
 
 def _part(

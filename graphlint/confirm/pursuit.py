@@ -7,6 +7,7 @@ refuses is noted with its line; the next attempt answers it from the recording; 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 
 from graphlint.confirm import chance, frames, recording
 from graphlint.confirm.device import Device
@@ -77,8 +78,8 @@ def _attempt(
     answerer = Answerer(recorded, found.marks)
     try:
         _rewind(device, trial, host)
-        with recording.watching(answerer), executed(trial.lines):
-            device.capture(trial.step)
+        with executed(trial.lines):
+            device.capture(partial(_watched, answerer, trial))
     except recording.Missing as missing:
         found.reason = str(missing)
         return False
@@ -86,6 +87,11 @@ def _attempt(
         return _noted(error, answerer.failure, found, place)
     found.complete = True
     return False
+
+
+def _watched(answerer: Answerer, trial: Trial) -> object:
+    with recording.watching(answerer):
+        return trial.step()
 
 
 def _noted(error: Exception, failure: Failure | None, found: Found, place: frames.Frame) -> bool:

@@ -9,7 +9,7 @@ from functools import partial
 import torch
 
 from graphlint.case import Case, as_case
-from graphlint.confirm import build, chance, compiled, engine, graphed, shapes, site, worth
+from graphlint.confirm import build, chance, compiled, engine, graphed, shapes, shapes_form, site, worth
 from graphlint.confirm.device import Cuda, Device
 from graphlint.confirm.outcome import Outcome
 from graphlint.confirm.plan import Plan
@@ -40,7 +40,7 @@ def confirm(plan: Plan, stage: Stage) -> Outcome:
     device = Cuda(plan.options.mode)
     stage("importing the target")
     loaded = build.load(plan)
-    sizes = shapes.first(plan)
+    sizes = shapes_form.first(plan)
     make = partial(build.make, plan, loaded, "cuda", sizes)
     stage("building the case")
     chance.seed(device, plan.options.seed)

@@ -1,0 +1,148 @@
+"""Predictions against an outcome: each finding confirmed, refuted or not exercised; each failure without one missed.
+
+breaks    confirmed where a capture refused its line or a call on it; refuted where the line ran and none did
+stale     confirmed where it wrote state the replay did not, or ran in a step whose replay differs from eager
+defeats   confirmed where a compiled run broke there, or a script that wanted a graph made none
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graphlint.confirm.outcome import Outcome, Refusal
+from graphlint.confirm.predictions import Predicted, same
+
+CONFIRMED, REFUTED, IDLE = "confirmed", "refuted", "not exercised"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was observed about one finding; `why` is the evidence in a few words."""
+
+    finding: Predicted
+    verdict: str
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """Something that happened and that no finding foretold."""
+
+    effect: str
+    file: str
+    line: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciled:
+    """Both lists, in the order of their places."""
+
+    verdicts: tuple[Verdict, ...] = ()
+    missed: tuple[Missed, ...] = ()
+
+    def count(self, verdict: str) -> int:
+        return sum(each.verdict == verdict for each in self.verdicts)
+
+
+def reconcile(findings: Sequence[Predicted], outcome: Outcome) -> Reconciled:
+    """Hold every finding against one outcome; a run that did not happen says nothing."""
+    if outcome.result == "not-run" and outcome.figures.get("graphs") != 0:
+        return Reconciled(tuple(Verdict(each, IDLE, "the target did not run") for each in findings))
+    verdicts = tuple(_verdict(each, outcome) for each in findings)
+    return Reconciled(verdicts, tuple(_missed(verdicts, outcome)))
+
+
+def _verdict(finding: Predicted, outcome: Outcome) -> Verdict:
+    seen = [_JUDGES[effect](finding, outcome) for effect in _JUDGES if finding.has(effect)]
+    for word in (CONFIRMED, REFUTED):
+        for each in seen:
+            if each.verdict == word:
+                return each
+    return seen[0] if seen else Verdict(finding, IDLE, "nothing was predicted that can be observed")
+
+
+def _breaks(finding: Predicted, outcome: Outcome) -> Verdict:
+    for refusal in outcome.refusals:
+        if finding.covers(refusal.file, [refusal.line]):
+            return Verdict(finding, CONFIRMED, f"`{refusal.op}`: {refusal.message}")
+        if any(finding.covers(step.span.file, [step.span.line]) for step in refusal.trail):
+            return Verdict(finding, CONFIRMED, f"through `{refusal.function}`, line {refusal.line}: {refusal.message}")
+    if _ran(finding, outcome):
+        return Verdict(finding, REFUTED, "the line ran under capture and nothing was refused")
+    return Verdict(finding, IDLE, "the line did not run with these inputs")
+
+
+def _stale(finding: Predicted, outcome: Outcome) -> Verdict:
+    for change in outcome.state_changes:
+        if finding.covers(change.file, [change.line]):
+            return Verdict(finding, CONFIRMED, f"the call changed `{change.what}`, which no replay does")
+    if not _ran(finding, outcome):
+        return Verdict(finding, IDLE, "the line did not run with these inputs")
+    if outcome.result == "refused":
+        return Verdict(finding, IDLE, "the capture was refused, so there is no replay to compare")
+    if outcome.result == "stale":
+        return Verdict(finding, CONFIRMED, _difference(outcome))
+    return Verdict(finding, REFUTED, f"the line ran and {len(outcome.replays)} replays were equal to eager")
+
+
+def _defeats(finding: Predicted, outcome: Outcome) -> Verdict:
+    section = outcome.sections.get("compile") or {}
+    for each in section.get("breaks", ()):
+        if finding.covers(each["file"], [each["line"]]):
+            return Verdict(finding, CONFIRMED, f"the graph breaks here: {each['reason']}")
+    if section.get("skips") and _ran(finding, outcome):
+        return Verdict(finding, CONFIRMED, next((each for each in section["said"] if "skip" in each), "graphs are skipped"))
+    if outcome.figures.get("graphs") == 0 and _ran(finding, outcome):
+        return Verdict(finding, CONFIRMED, "the script ran to its end without one graph")
+    if section.get("result") in ("whole", "breaks") and _ran(finding, outcome):
+        return Verdict(finding, REFUTED, "the line was compiled without a break or a skip")
+    return Verdict(finding, IDLE, "try `--compile`" if not section else "the line was not compiled")
+
+
+_JUDGES = {"breaks": _breaks, "stale": _stale, "defeats": _defeats}
+
+
+def _ran(finding: Predicted, outcome: Outcome) -> bool:
+    return any(finding.covers(file, lines) for file, lines in outcome.executed.items())
+
+
+def _difference(outcome: Outcome) -> str:
+    if not outcome.differences:
+        return outcome.reason or "the replay differs from eager"
+    first = outcome.differences[0]
+    return first.why if first.size == 0 else f"replay {first.replay} is off by {first.size:.3g} in `{first.output}`"
+
+
+def _missed(verdicts: Sequence[Verdict], outcome: Outcome) -> list[Missed]:
+    told = [each.finding for each in verdicts if each.verdict == CONFIRMED]
+    found = [_refusal(each) for each in outcome.refusals if not any(_foretold(one, each) for one in told)]
+    if outcome.result == "stale" and not any(one.has("stale") for one in told):
+        place = next((each for each in outcome.state_changes if each.file), None)
+        found.append(Missed("stale", place.file if place else "", place.line if place else 0, _difference(outcome)))
+    for each in (outcome.sections.get("compile") or {}).get("breaks", ()):
+        if not any(one.covers(each["file"], [each["line"]]) for one in told):
+            found.append(Missed("defeats", each["file"], each["line"], each["reason"]))
+    return found
+
+
+def _foretold(finding: Predicted, refusal: Refusal) -> bool:
+    steps = ((step.span.file, step.span.line) for step in refusal.trail)
+    return any(
+        finding.has("breaks") and finding.covers(file, [line]) for file, line in ((refusal.file, refusal.line), *steps)
+    )
+
+
+def _refusal(refusal: Refusal) -> Missed:
+    return Missed("breaks", refusal.file, refusal.line, f"`{refusal.text or refusal.op}`: {refusal.message}")
+
+
+def files(outcome: Outcome, target: str) -> list[str]:
+    """The files to check: the target's own and those that ran."""
+    every = [*outcome.executed, *(each.file for each in outcome.refusals), *([target] if target else [])]
+    kept: list[str] = []
+    for each in every:
+        if each and not any(same(each, other) for other in kept):
+            kept.append(each)
+    return sorted(kept)
