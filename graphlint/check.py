@@ -19,11 +19,12 @@ from graphlint.config import Config
 from graphlint.discover import Discovery, Found, discover, excludes
 from graphlint.errors import Unreadable, UsageError, near
 from graphlint.events import Event
-from graphlint.merge import Place, is_sure, merged, narrowed, place
-from graphlint.notices import INTERNAL, UNREADABLE, internal, notice, top
+from graphlint.merge import Place, merged, narrowed, place
+from graphlint.notices import INTERNAL, LIMIT, UNREADABLE, Notice, internal, notice, top
 from graphlint.registry import Registry, is_chosen, worst
+from graphlint.rule import Rule
 from graphlint.source import Source, decode, lines, parse, read
-from graphlint.types import Effect, Finding, Region, RegionReport, Report, Span
+from graphlint.types import Effect, Finding, Region, RegionReport, Report, Span, Target
 
 ALWAYS = frozenset({UNREADABLE.code, INTERNAL.code})
 
@@ -79,8 +80,9 @@ def check_sources(
     judged = list(_judge(given.sources, registry, interpret, broken))
     texts = {source.name: source for source in given.sources}
     found = merged([finding for each in judged for finding in each.findings] + broken)
-    sure = _chosen(found, config)
-    accepted = _accepted(sure, texts, config, registry)
+    selected = _selected(found, config)
+    left = [each.code for each in selected if not _is_shown(each, config)]
+    accepted = _accepted(selected, texts, config, registry)
     known = _fingerprinted(accepted.findings, texts, config)
     fresh = baseline.compare(known, _baseline(config))
     kept = {place(each) for each in fresh.findings}
@@ -90,7 +92,8 @@ def check_sources(
         regions=tuple(sorted((_region(each, kept, config) for each in judged), key=_by_name)),
         suppressed=accepted.suppressed + fresh.accepted,
         unread=tuple(sorted({each.span.file for each in fresh.findings if each.code == UNREADABLE.code})),
-        hidden=sum(not is_sure(each, config.min_confidence) for each in _selected(found, config)),
+        hidden=len(left) - left.count(LIMIT.code),
+        limits=sum(each.code == LIMIT.code for each in selected),
         lines=_lines(fresh.findings, texts),
     )
 
@@ -140,7 +143,9 @@ def _judge(
     try:
         for each in interpret(sources):
             if each.failure is not None:
-                broken.append(internal(each.failure, each.region.span, f"interpreting `{each.region.name}`; it was not checked"))
+                broken.append(
+                    internal(each.failure, each.region.span, f"interpreting `{each.region.name}`; it was not checked")
+                )
             else:
                 yield Judged(each.region, tuple(registry.judge(each.events, each.region.name)), each.unknown_calls)
     except Exception as error:
@@ -159,20 +164,39 @@ def _is_selected(finding: Finding, config: Config) -> bool:
 
 
 def _chosen(findings: Iterable[Finding], config: Config) -> tuple[Finding, ...]:
-    return tuple(each for each in _selected(findings, config) if is_sure(each, config.min_confidence))
+    return tuple(each for each in _selected(findings, config) if _is_shown(each, config))
+
+
+def _is_shown(finding: Finding, config: Config) -> bool:
+    """Sure enough, or a limit that was asked for by its code: limits are many, so they are only counted otherwise."""
+    asked = finding.code == LIMIT.code and (LIMIT.code in config.select or LIMIT.name in config.select)
+    return asked or finding.confidence >= config.min_confidence
 
 
 def _accepted(
     findings: tuple[Finding, ...], texts: Mapping[str, Source], config: Config, registry: Registry
 ) -> suppress.Kept:
-    """Honour the comments of every file, and add notices about comments that are wrong or useless."""
+    """Honour the comments of every file, and add notices about comments that are wrong or useless.
+
+    Comments may speak of findings that are hidden; only those that are shown are counted and kept.
+    """
     names = {word: page.code for page in registry.pages for word in (page.code, page.name)}
     marks = {name: found for name, source in texts.items() if any(found := suppress.marks(source, names))}
     kept = suppress.apply(findings, marks)
-    active = {page.code for page in registry.pages if is_chosen(page.code, page.name, config.select, config.ignore)}
+    active = {page.code for page in registry.pages if _is_active(page, config)}
     about = [each for found in marks.values() for each in found.notices] + suppress.unused(kept.unused, active)
-    everything = kept.findings + _chosen(about, config)
-    return kept._replace(findings=tuple(sorted(everything, key=place)))
+    shown = [each for each in kept.findings if _is_shown(each, config)]
+    suppressed = sum(_is_shown(each, config) for each in findings) - len(shown)
+    return suppress.Kept(tuple(sorted((*shown, *_chosen(about, config)), key=place)), suppressed, kept.unused)
+
+
+def _is_active(page: Rule | Notice, config: Config) -> bool:
+    """Whether a rule could have found something in this run."""
+    if isinstance(page, Rule):
+        effects = ((Target.GRAPH, page.predicts), (Target.COMPILE, page.compile))
+        if not any(effect and target & config.target for target, effect in effects):
+            return False
+    return is_chosen(page.code, page.name, config.select, config.ignore)
 
 
 def _fingerprinted(findings: tuple[Finding, ...], texts: Mapping[str, Source], config: Config) -> tuple[Finding, ...]:

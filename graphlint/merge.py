@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from graphlint.registry import worst
-from graphlint.types import Confidence, Effect, Finding, Span, Target
+from graphlint.types import Effect, Finding, Span, Target
 
 BITS = {"graph": Target.GRAPH, "compile": Target.COMPILE}
 
@@ -52,7 +52,3 @@ def narrowed(finding: Finding, target: Target) -> Finding | None:
     """A finding as far as it speaks of the targets asked for; None if it does not."""
     effects = tuple((name, effect) for name, effect in finding.effects if BITS[name] & target)
     return replace(finding, effects=effects, effect=effects[0][1]) if effects else None
-
-
-def is_sure(finding: Finding, least: Confidence) -> bool:
-    return finding.confidence >= least

@@ -16,7 +16,7 @@ from graphlint.errors import InstallError, UsageError, near
 from graphlint.events import Event, LimitReached
 from graphlint.notices import LIMIT, NOTICES, Notice, internal, notice
 from graphlint.rule import Rule
-from graphlint.types import Effect, Finding
+from graphlint.types import Confidence, Effect, Finding
 
 CODE = re.compile(r"[A-Z]{2,4}\d{3}")
 ORDER = (Effect.NOTE, Effect.DEFEATS, Effect.STALE, Effect.BREAKS)
@@ -111,7 +111,7 @@ def completed(rule: Rule, found: Finding, region: str) -> Finding | None:
 
 def _limit(event: LimitReached, region: str) -> Finding:
     told = notice(LIMIT, event.span, f"the analysis stopped here: {event.limit}")
-    return replace(told, region=region, trail=event.trail, confidence=event.confidence)
+    return replace(told, region=region, trail=event.trail, confidence=Confidence.POSSIBLE)
 
 
 def worst(effects: Iterable[Effect]) -> Effect:

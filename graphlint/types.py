@@ -125,8 +125,8 @@ class Report:
     """Everything one run of `check` has to say.
 
     `suppressed` counts findings accepted by comments or a baseline, `hidden` those below the least confidence that was
-    asked for.  `lines` holds the text of every file that a finding, a trail or a region points into.  `remarks` are
-    sentences about the run as a whole.
+    asked for, `limits` places behind which nothing was looked at.  `lines` holds the text of every file that a finding
+    or a trail points into.  `remarks` are sentences about the run as a whole.
     """
 
     findings: tuple[Finding, ...]
@@ -135,5 +135,6 @@ class Report:
     suppressed: int = 0
     unread: tuple[str, ...] = ()
     hidden: int = 0
+    limits: int = 0
     lines: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()

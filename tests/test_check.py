@@ -26,6 +26,7 @@ class Told(NamedTuple):
     region: Region
     events: tuple[Event, ...]
     unknown_calls: int = 0
+    failure: Exception | None = None
 
 
 def reads(event: HostRead) -> Finding | None:
@@ -137,6 +138,12 @@ def test_a_suppression_that_is_not_needed_is_told_unless_its_rule_is_off() -> No
     assert run(text=text, select=("GL8",)).findings == ()
 
 
+def test_a_suppression_of_a_hidden_finding_is_needed() -> None:
+    text = TEXT.replace("x.item()\n    return", "x.item()  # graphlint: ignore[GL101] -- known\n    return")
+    report = run(told("a", read(sure=Confidence.POSSIBLE)), text=text)
+    assert (report.findings, report.suppressed, report.hidden) == ((), 0, 1)
+
+
 def test_a_failing_rule_loses_only_its_own_findings() -> None:
     split = GraphBreak(span=SECOND, text="p", construct="print", why="it prints")
     report = run(told("a", split, read()), rules=registry([READS, SPLITS, FAILS]))
@@ -153,8 +160,18 @@ def test_a_failing_interpreter_loses_only_what_comes_after() -> None:
     assert [each.code for each in report.findings] == ["GL905", "GL101"]
 
 
-def test_a_limit_is_told() -> None:
-    (found,) = run(told("a", LimitReached(span=FIRST, text="f()", limit="call depth"))).findings
+def test_a_region_that_fails_loses_only_itself() -> None:
+    report = run(told("a", read()), told("b")._replace(failure=KeyError("x")))
+    assert [each.code for each in report.findings] == ["GL905", "GL101"]
+    assert "while interpreting `b`; it was not checked: `KeyError: 'x'`" in report.findings[0].message
+
+
+def test_a_limit_is_counted_and_told_when_asked_for() -> None:
+    stopped = told("a", LimitReached(span=FIRST, text="f()", limit="call depth"))
+    report = run(stopped)
+    assert (report.findings, report.hidden, report.limits) == ((), 0, 1)
+    (found,) = run(stopped, min_confidence=Confidence.POSSIBLE).findings
+    assert [each.code for each in run(stopped, select=("GL904",)).findings] == ["GL904"]
     assert (found.code, found.message, found.region) == ("GL904", "the analysis stopped here: call depth", "a")
 
 

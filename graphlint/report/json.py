@@ -102,4 +102,5 @@ def summary(report: Report) -> dict[str, int]:
         "suppressed": report.suppressed,
         "hidden": report.hidden,
         "unread": len(report.unread),
+        "limits": report.limits,
     }

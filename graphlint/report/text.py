@@ -116,4 +116,3 @@ def _region(report: RegionReport, paint: Paint) -> str:
         return f"`{report.region.name}`: {paint('clean', GREEN)}"
     parts = [paint(faults_of(number, effect), COLOURS[Effect(effect)]) for effect, number in report.counts]
     return f"`{report.region.name}`: {', '.join(parts)}"
-

@@ -36,6 +36,8 @@ def sentences(report: Report) -> list[str]:
         said.append(f"{count(report.suppressed, 'finding')} suppressed")
     if report.hidden:
         said.append(f"{count(report.hidden, 'less certain finding')} hidden; `--min-confidence possible` shows all")
+    if report.limits and not any(each.code == "GL904" for each in report.findings):
+        said.append(f"the analysis stopped short at {count(report.limits, 'place')}; `--select GL904` lists them")
     if report.files > len(report.unread) and not report.regions:
         said.append("no captured region was found; `# graphlint: region` above a `def` marks one")
     return said
