@@ -17,6 +17,7 @@ RESULT says what comes back:
     arg(p)                       p itself, such as what an in-place operation returns
     tuple(r...)  list(r)         several results; a list of unknown length
     number(kind)  bool  text  none  shape  device  dtype  module  object  generator  unknown
+    instance(NAME)               an object of the class NAME, whose methods have rows of their own
     guard(graph=B, compile=B)    a constant of the capture target
     R if COND else R             by the arguments
 
@@ -148,6 +149,10 @@ class Plain(NamedTuple):
     word: str
 
 
+class Instance(NamedTuple):
+    name: str
+
+
 class Guard(NamedTuple):
     graph: bool
     compile: bool
@@ -159,7 +164,7 @@ class Choice(NamedTuple):
     otherwise: Result
 
 
-Result = Like | Promote | Reduce | New | Host | OnDevice | Argument | Several | Number | Plain | Guard | Choice
+Result = Like | Promote | Reduce | New | Host | OnDevice | Argument | Several | Number | Plain | Instance | Guard | Choice
 
 
 class Effect(NamedTuple):
@@ -326,6 +331,8 @@ def _result(node: ast.expr) -> Result:
             return Plain(word)
         case ast.Call(func=ast.Name(id="guard"), keywords=[graph, compiled]):
             return Guard(_literal(graph.value) == "true", _literal(compiled.value) == "true")
+        case ast.Call(func=ast.Name(id="instance"), args=[name]):
+            return Instance(ast.unparse(name))
         case ast.Call(func=ast.Name(id="tuple" | "list" as form), args=items):
             return Several(form, tuple(_result(item) for item in items))
         case ast.Call(func=ast.Name(id=word), args=args, keywords=keywords):
