@@ -49,5 +49,5 @@ def _plain(output: Any) -> Any:
 def _overwrite(outputs: list[torch.Tensor | None]) -> None:
     with Outside():
         for each in outputs:
-            if type(each) is DeviceTensor and each.emulated.is_floating_point() and not each.requires_grad:
+            if isinstance(each, DeviceTensor) and each.emulated.is_floating_point() and not each.requires_grad:
                 each.emulated.fill_(float("nan"))

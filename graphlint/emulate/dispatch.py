@@ -45,8 +45,8 @@ class Dispatch(TorchDispatchMode):
                 return found
         inputs = list(tensors_in(args, kwargs))
         place = kwargs.get("device")
-        to_device = on_device(place) if place is not None else any(type(each) is DeviceTensor for each in inputs)
-        if not to_device and not any(type(each) is DeviceTensor for each in inputs):
+        to_device = on_device(place) if place is not None else any(isinstance(each, DeviceTensor) for each in inputs)
+        if not to_device and not any(isinstance(each, DeviceTensor) for each in inputs):
             return on_host(self.session, func, args, kwargs)
         return on_emulated(self.session, func, args, kwargs, inputs, to_device)
 
@@ -78,7 +78,7 @@ def on_emulated(session: Session, func: Any, args: Args, kwargs: Kwargs, inputs:
     tape = session.tape
     if tape is not None:
         _check_capture(session, plan, arguments, args, kwargs)
-        tape.note_inputs(each for each in inputs if type(each) is DeviceTensor)
+        tape.note_inputs(each for each in inputs if isinstance(each, DeviceTensor))
         for written in _written(plan, arguments):
             tape.save(written)
     real_args, real_kwargs = _real(args), {key: _real_one(each) for key, each in kwargs.items()}
@@ -94,7 +94,7 @@ def on_emulated(session: Session, func: Any, args: Args, kwargs: Kwargs, inputs:
 
 def _check_places(plan: Plan, inputs: list[torch.Tensor], arguments: Kwargs) -> None:
     """CUDA's own complaint about a host tensor that is no scalar among device tensors."""
-    strangers = [each for each in inputs if type(each) is not DeviceTensor and each.dim() > 0]
+    strangers = [each for each in inputs if not isinstance(each, DeviceTensor) and each.dim() > 0]
     if strangers and len(strangers) < len(inputs) and not any(row.holds(arguments) for row in plan.accepts):
         raise RuntimeError(
             f"Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu! (in {plan.name})"
@@ -118,15 +118,15 @@ def _check_capture(session: Session, plan: Plan, arguments: Kwargs, args: Args, 
 def _written(plan: Plan, arguments: Kwargs) -> Iterator[DeviceTensor]:
     for name in plan.writes:
         for each in tensors_in((arguments.get(name),), {}):
-            if type(each) is DeviceTensor:
+            if isinstance(each, DeviceTensor):
                 yield each
 
 
 def _real_one(value: Any) -> Any:
-    if type(value) is DeviceTensor:
+    if isinstance(value, DeviceTensor):
         return value.emulated
     if type(value) in (list, tuple):
-        return [each.emulated if type(each) is DeviceTensor else each for each in value]
+        return [each.emulated if isinstance(each, DeviceTensor) else each for each in value]
     return value
 
 
@@ -138,27 +138,32 @@ def _record(session: Session, func: Any, plan: Plan, args: Args, kwargs: Kwargs,
     """Append to the tape, unless the results are views: those need no launch."""
     assert session.tape is not None
     outputs = () if plan.writes else tuple(flat(results))
-    if outputs and not plan.writes:
-        sources = {storage_key(_real_one(each)) for each in inputs if each.numel()}
-        if all(storage_key(each) in sources for each in outputs if each.numel()):
-            return
-    frozen = {id(each): each.clone() for each in inputs if type(each) is not DeviceTensor and not session.pinned.has(each)}
-    if frozen:
-        args = tuple(_thawed(each, frozen) for each in args)
-        kwargs = {key: _thawed(each, frozen) for key, each in kwargs.items()}
-    session.tape.append(func, args, kwargs, outputs, plan.is_random)
+    if plan.is_view or outputs and _is_alias(outputs, inputs):
+        return
+    frozen = {id(each): each.clone() for each in inputs if not isinstance(each, DeviceTensor) and not session.pinned.has(each)}
+    args = tuple(_kept(each, frozen) for each in args)
+    kwargs = {key: _kept(each, frozen) for key, each in kwargs.items()}
+    session.tape.append(func, args, kwargs, tuple(each.detach() for each in outputs), plan)
 
 
-def _thawed(value: Any, frozen: dict[int, torch.Tensor]) -> Any:
+def _is_alias(outputs: tuple[torch.Tensor, ...], inputs: list[torch.Tensor]) -> bool:
+    sources = {storage_key(_real_one(each)) for each in inputs if each.numel()}
+    return all(storage_key(each) in sources for each in outputs if each.numel())
+
+
+def _kept(value: Any, frozen: dict[int, torch.Tensor]) -> Any:
+    """An argument as the launch had it: host operands by value, others by address and by the sizes of that moment."""
+    if isinstance(value, torch.Tensor):
+        return frozen[id(value)] if id(value) in frozen else value.detach()
     if isinstance(value, list):
-        return [frozen.get(id(each), each) for each in value]
-    return frozen.get(id(value), value)
+        return [_kept(each, frozen) for each in value]
+    return value
 
 
 def _wrapped(session: Session, plan: Plan, results: Any, inputs: list[torch.Tensor], to_device: bool) -> Any:
     known = {id(_real_one(each)): each for each in inputs}
     for each in inputs if plan.writes else ():
-        if type(each) is DeviceTensor and (each.shape != each.emulated.shape or each.stride() != each.emulated.stride()):
+        if isinstance(each, DeviceTensor) and (each.shape != each.emulated.shape or each.stride() != each.emulated.stride()):
             reshape_in_place(session, each)
     return _map(results, lambda value: known.get(id(value)) if id(value) in known else _placed(session, value, to_device))
 
@@ -185,9 +190,9 @@ def reshape_in_place(session: Session, tensor: DeviceTensor) -> None:
 def _copy(session: Session, args: Args, kwargs: Kwargs) -> Any:
     """`dst.copy_(src)` between the host and the device wants pinned memory and no waiting."""
     target, source = args[0], args[1]
-    crosses = (type(target) is DeviceTensor) != (type(source) is DeviceTensor)
+    crosses = (isinstance(target, DeviceTensor)) != (isinstance(source, DeviceTensor))
     if crosses and session.tape is not None and source.numel():
-        host, waits = (source, "h2d") if type(target) is DeviceTensor else (target, "d2h")
+        host, waits = (source, "h2d") if isinstance(target, DeviceTensor) else (target, "d2h")
         is_async = kwargs.get("non_blocking", args[2] if len(args) > 2 else False)
         if not (session.pinned.has(host) and is_async):
             session.refuse("aten.copy_.default", waits)
@@ -200,9 +205,9 @@ def _to_copy(session: Session, args: Args, kwargs: Kwargs) -> Any:
     if place is None or session.tape is None or not source.numel():
         return NotImplemented
     is_async = bool(kwargs.get("non_blocking"))
-    if on_device(place) and type(source) is not DeviceTensor and not (is_async and session.pinned.has(source)):
+    if on_device(place) and not isinstance(source, DeviceTensor) and not (is_async and session.pinned.has(source)):
         session.refuse("aten._to_copy.default", "h2d")
-    if not on_device(place) and type(source) is DeviceTensor and not is_async:
+    if not on_device(place) and isinstance(source, DeviceTensor) and not is_async:
         session.refuse("aten._to_copy.default", "d2h")
     return NotImplemented
 
@@ -215,7 +220,7 @@ def _pin(session: Session, args: Args, kwargs: Kwargs) -> Any:
 
 def _math_attention(session: Session, args: Args, kwargs: Kwargs) -> Any:
     """Attention falls apart into plain operators, which have host kernels: no capture refuses any of its backends."""
-    return 0 if type(args[0]) is DeviceTensor else NotImplemented
+    return 0 if isinstance(args[0], DeviceTensor) else NotImplemented
 
 
 SPECIAL: dict[Any, Callable[[Session, Args, Kwargs], Any]] = {

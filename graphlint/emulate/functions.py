@@ -65,7 +65,7 @@ def _pinned(session: Session, func: Any, args: Args, kwargs: Kwargs) -> Any:
 def _store(session: Session, func: Any, args: Args, kwargs: Kwargs) -> Any:
     """`x[i] = 0`: for CUDA tensors, and only for them, C++ makes the number a host tensor."""
     tensor, index, value = args
-    if type(tensor) is DeviceTensor and isinstance(value, (bool, int, float, complex)):
+    if isinstance(tensor, DeviceTensor) and isinstance(value, (bool, int, float, complex)):
         with Outside():
             value = torch.scalar_tensor(value, dtype=tensor.dtype)
     return func(tensor, index, value)
@@ -79,7 +79,7 @@ def _read(session: Session, value: DeviceTensor, effect: str) -> torch.Tensor:
 
 
 def _tolist(session: Session, func: Any, args: Args, kwargs: Kwargs) -> Any:
-    if type(args[0]) is not DeviceTensor:
+    if not isinstance(args[0], DeviceTensor):
         return func(*args)
     value = _read(session, args[0], "d2h")
     with Outside():
@@ -87,7 +87,7 @@ def _tolist(session: Session, func: Any, args: Args, kwargs: Kwargs) -> Any:
 
 
 def _numpy(session: Session, func: Any, args: Args, kwargs: Kwargs) -> Any:
-    if type(args[0]) is DeviceTensor:
+    if isinstance(args[0], DeviceTensor):
         raise TypeError(
             "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
         )
@@ -95,7 +95,7 @@ def _numpy(session: Session, func: Any, args: Args, kwargs: Kwargs) -> Any:
 
 
 def _repr(session: Session, func: Any, args: Args, kwargs: Kwargs) -> Any:
-    if type(args[0]) is not DeviceTensor:
+    if not isinstance(args[0], DeviceTensor):
         return func(*args, **kwargs)
     value = _read(session, args[0], "read")
     with Outside():
@@ -105,7 +105,7 @@ def _repr(session: Session, func: Any, args: Args, kwargs: Kwargs) -> Any:
 def _format(session: Session, func: Any, args: Args, kwargs: Kwargs) -> Any:
     """A plain tensor of rank 0 is formatted as its number, a parameter is not."""
     tensor, spec = args
-    if type(tensor) is not DeviceTensor:
+    if not isinstance(tensor, DeviceTensor):
         return func(*args)
     if tensor.dim() == 0 and not isinstance(tensor, torch.nn.Parameter):
         return format(tensor.item(), spec)
@@ -115,19 +115,21 @@ def _format(session: Session, func: Any, args: Args, kwargs: Kwargs) -> Any:
 def _set_data(session: Session, func: Any, args: Args, kwargs: Kwargs) -> Any:
     """`t.data = value`, which moves a host parameter to the device without making a new one."""
     tensor, value = args
-    if type(value) is not DeviceTensor:
+    if not isinstance(value, DeviceTensor):
         return func(tensor, value)
-    if type(tensor) is DeviceTensor:
+    if isinstance(tensor, DeviceTensor):
         func(tensor, value)
         return rebase(tensor, value.emulated, session.allocator)
     fresh: Any = value.detach().requires_grad_(tensor.requires_grad)
+    fresh.__class__ = type(tensor)
+    vars(fresh).update(vars(tensor))
     fresh._is_param = isinstance(tensor, torch.nn.Parameter)
     return torch.utils.swap_tensors(tensor, fresh)
 
 
 def _behind(session: Session, func: Any, args: Args, kwargs: Kwargs) -> Any:
     """Addresses and storages are those of the values."""
-    if type(args[0]) is DeviceTensor:
+    if isinstance(args[0], DeviceTensor):
         return func(args[0].emulated, *args[1:], **kwargs)
     return func(*args, **kwargs)
 
@@ -140,21 +142,21 @@ def _literal(session: Session, func: Any, args: Args, kwargs: Kwargs) -> Any:
     elif "data" in kwargs:
         kwargs = {**kwargs, "data": _elements(kwargs["data"])}
     args = tuple(redirected(each) if type(each) is torch.device else each for each in args)
-    if func is torch.Tensor.new_tensor and type(args[0]) is DeviceTensor and "device" not in kwargs:
+    if func is torch.Tensor.new_tensor and isinstance(args[0], DeviceTensor) and "device" not in kwargs:
         return torch.tensor(args[1], **{"dtype": args[0].dtype, "device": STANDIN, **kwargs})
     return func(*args, **kwargs)
 
 
 def _elements(data: Any) -> Any:
     if isinstance(data, (list, tuple)) and type(data) in (list, tuple):
-        return [each.item() if type(each) is DeviceTensor and each.numel() == 1 else _elements(each) for each in data]
+        return [each.item() if isinstance(each, DeviceTensor) and each.numel() == 1 else _elements(each) for each in data]
     return data
 
 
 def _type(session: Session, func: Any, args: Args, kwargs: Kwargs) -> Any:
     """`x.type()` names a class, and `x.type("torch.cuda.FloatTensor")` moves."""
     tensor, wanted = args[0], args[1] if len(args) > 1 else kwargs.get("dtype")
-    if wanted is None and type(tensor) is DeviceTensor:
+    if wanted is None and isinstance(tensor, DeviceTensor):
         return tensor.emulated.type().replace("torch.", "torch.cuda.")
     if isinstance(wanted, str):
         with Outside():
@@ -164,7 +166,7 @@ def _type(session: Session, func: Any, args: Args, kwargs: Kwargs) -> Any:
 
 
 def _nothing(session: Session, func: Any, args: Args, kwargs: Kwargs) -> Any:
-    return args[0] if type(args[0]) is DeviceTensor else func(*args, **kwargs)
+    return args[0] if isinstance(args[0], DeviceTensor) else func(*args, **kwargs)
 
 
 T: Any = torch.Tensor

@@ -42,7 +42,7 @@ def plan_of(func: Any) -> Plan:
     refusals = tuple(row for row in rows if row.effect)
     tags = {each.name for each in func.tags}
     writes = tuple(each.name for each in schema.arguments if each.alias_info is not None and each.alias_info.is_write)
-    is_view = not writes and any(each.alias_info is not None for each in schema.returns)
+    is_view = "inplace_view" in tags or not writes and any(each.alias_info is not None for each in schema.returns)
     is_unsure = not refusals and bool(tags & set(_UNSURE_TAGS))
     is_known = bool(rows) or is_view or bool(tags & set(_SAFE_TAGS)) or _is_listed(func)
     return Plan(

@@ -58,7 +58,8 @@ class Row:
     how: str
 
     def holds(self, arguments: Mapping[str, object]) -> bool:
-        return bool(eval(self.condition, {"__builtins__": {}, **WORDS}, arguments))  # checked by `compiled`
+        """Words win over arguments of the same name, such as `device`."""
+        return bool(eval(self.condition, {"__builtins__": {}, **arguments}, WORDS))  # checked by `compiled`
 
 
 def _tensors(value: object) -> list[torch.Tensor]:
@@ -70,11 +71,11 @@ def _tensors(value: object) -> list[torch.Tensor]:
 
 
 def _host(value: object) -> bool:
-    return any(type(each) is not DeviceTensor for each in _tensors(value))
+    return any(not isinstance(each, DeviceTensor) for each in _tensors(value))
 
 
 def _device(value: object) -> bool:
-    return any(type(each) is DeviceTensor for each in _tensors(value))
+    return any(isinstance(each, DeviceTensor) for each in _tensors(value))
 
 
 def _boolean(value: object) -> bool:

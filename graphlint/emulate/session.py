@@ -51,7 +51,7 @@ class Session:
             return self.tape
         self.serial += 1
         self.graph = self.allocator.capture = self.serial
-        self.tape = Tape(self.serial)
+        self.tape = Tape(self.serial, self.allocator)
         self.streams.begin()
         return self.tape
 

@@ -15,7 +15,9 @@ from typing import Any
 import torch
 
 from graphlint.emulate.generators import DeviceRandom
-from graphlint.emulate.tensor import DeviceTensor, Memory, Outside, storage_key
+from graphlint.emulate.plan import Plan
+from graphlint.emulate.tensor import Allocator, DeviceTensor, Outside, block_size, storage_key
+from graphlint.emulate.widen import run_widened
 
 _UNFILLED = ("aten.empty", "aten.new_empty", "aten.empty_like", "aten.empty_strided")
 
@@ -28,7 +30,20 @@ class Step:
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     outputs: tuple[torch.Tensor, ...]
-    is_random: bool
+    plan: Plan
+
+
+class Owned:
+    """Memory that a graph reads without owning it; `died` is the allocator's clock when its last owner went."""
+
+    def __init__(self, tensor: DeviceTensor, allocator: Allocator) -> None:
+        self.value = tensor.emulated
+        self.died = 0
+        self._owner = weakref.ref(tensor.memory, lambda owner: setattr(self, "died", allocator.clock))
+
+    def is_reused(self, allocator: Allocator) -> bool:
+        """Whether a block of the same size was allocated since: the allocator serves it from the freed one."""
+        return bool(self.died) and allocator.born.get(block_size(self.value), 0) > self.died
 
 
 @dataclass
@@ -36,8 +51,9 @@ class Tape:
     """The steps of one capture; `serial` is what the allocator calls the memory allocated meanwhile."""
 
     serial: int
+    allocator: Allocator
     steps: list[Step] = field(default_factory=list)
-    outside: dict[int, tuple[weakref.ref[Memory], torch.Tensor]] = field(default_factory=dict)
+    outside: dict[int, Owned] = field(default_factory=dict)
     before: dict[int, tuple[torch.Tensor, torch.Tensor]] = field(default_factory=dict)
     freed: list[tuple[int, ...]] = field(default_factory=list)
 
@@ -45,7 +61,9 @@ class Tape:
         """Remember memory that the graph reads but does not own."""
         for each in tensors:
             if each.memory.capture != self.serial:
-                self.outside.setdefault(storage_key(each.emulated), (weakref.ref(each.memory), each.emulated))
+                key = storage_key(each.emulated)
+                if key not in self.outside:
+                    self.outside[key] = Owned(each, self.allocator)
 
     def save(self, tensor: DeviceTensor) -> None:
         """Keep what memory outside the capture held before the first write: a capture runs nothing."""
@@ -59,27 +77,28 @@ class Tape:
             for live, kept in self.before.values():
                 live.copy_(kept)
 
-    def append(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], outputs: tuple[torch.Tensor, ...], is_random: bool) -> None:
-        if not str(func).startswith(_UNFILLED):
-            self.steps.append(Step(func, args, kwargs, outputs, is_random))
+    def append(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], outputs: tuple[torch.Tensor, ...], plan: Plan) -> None:
+        if not plan.name.startswith(_UNFILLED):
+            self.steps.append(Step(func, args, kwargs, outputs, plan))
 
     def replay(self, random: DeviceRandom) -> None:
         """Run every step again on what the memory holds now."""
         with torch.no_grad(), Outside():
             self._reuse_freed()
             for step in self.steps:
-                with random.drawing(step.is_random):
-                    results = step.func(*step.args, **step.kwargs)
+                with random.drawing(step.plan.is_random):
+                    results = run_widened(step.func, step.args, step.kwargs, step.plan)
                 for kept, fresh in zip(step.outputs, flat(results)):
                     if kept is not fresh:
                         kept.copy_(fresh)
 
     def _reuse_freed(self) -> None:
-        """Memory whose last owner is gone belongs to someone else by now."""
-        for key, (owner, value) in list(self.outside.items()):
-            if owner() is None:
-                self.freed.append(tuple(value.shape))
+        """Memory whose last owner is gone may hold another tensor by now."""
+        for key, owned in list(self.outside.items()):
+            if owned.is_reused(self.allocator):
+                value = owned.value
                 value.fill_(float("nan") if value.is_floating_point() or value.is_complex() else 1)
+                self.freed.append(tuple(value.shape))
                 del self.outside[key]
 
 

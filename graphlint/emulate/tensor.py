@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -29,10 +30,12 @@ class Memory:
 
 
 class Allocator:
-    """Which `Memory` each live storage is."""
+    """Which `Memory` each live storage is, and when a block of each size was last allocated outside a capture."""
 
     def __init__(self) -> None:
         self.capture = 0
+        self.clock = 1
+        self.born: dict[int, int] = {}
         self._blocks: weakref.WeakValueDictionary[int, Memory] = weakref.WeakValueDictionary()
 
     def block(self, value: torch.Tensor) -> Memory:
@@ -40,7 +43,16 @@ class Allocator:
         found = self._blocks.get(key)
         if found is None:
             found = self._blocks[key] = Memory(self.capture)
+            self.clock += 1
+            if not self.capture:
+                self.born[block_size(value)] = self.clock
         return found
+
+
+def block_size(value: torch.Tensor) -> int:
+    """The bytes that CUDA's caching allocator gives: a multiple of 512."""
+    size = value.untyped_storage().nbytes() if value.layout is torch.strided else value.numel() * value.element_size()
+    return -(-size // 512) * 512
 
 
 class DeviceTensor(torch.Tensor):
@@ -62,6 +74,15 @@ class DeviceTensor(torch.Tensor):
     def is_xla(self) -> bool:
         return False
 
+    @property  # type: ignore[misc]  # `object` declares an attribute
+    def __class__(self) -> type:  # type: ignore[override]
+        return type(self)
+
+    @__class__.setter
+    def __class__(self, kind: type) -> None:
+        """Lazy parameters turn into parameters this way; on the device they stay device tensors."""
+        object.__dict__["__class__"].__set__(self, device_class(kind))
+
     __torch_function__ = torch._C._disabled_torch_function_impl
 
     @classmethod
@@ -73,6 +94,16 @@ class DeviceTensor(torch.Tensor):
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return self.emulated.__reduce_ex__(protocol)
+
+
+@lru_cache(maxsize=None)
+def device_class(kind: type) -> type:
+    """The class of a device tensor that was of this class on the host."""
+    if issubclass(kind, DeviceTensor):
+        return kind
+    if kind in (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer):
+        return DeviceTensor
+    return type(kind)(kind.__name__, (DeviceTensor, kind), {"__module__": kind.__module__})
 
 
 def wrap(value: torch.Tensor, allocator: Allocator) -> DeviceTensor:
