@@ -21,7 +21,7 @@ from graphlint.errors import UsageError, near
 
 def load(plan: Plan) -> Callable[..., object]:
     """The callable a plan names; raises what importing it raises, or `UsageError` when it is not there."""
-    module = _from_file(Path(plan.path)) if plan.path else _from_module(plan)
+    module = from_file(Path(plan.path)) if plan.path else _from_module(plan)
     found: Any = module
     for word in plan.name.split("."):
         if not hasattr(found, word):
@@ -32,7 +32,7 @@ def load(plan: Plan) -> Callable[..., object]:
     return found  # type: ignore[no-any-return]  # checked to be callable
 
 
-def _from_file(path: Path) -> ModuleType:
+def from_file(path: Path) -> ModuleType:
     """Import a file under its own name, with its folder first on the path, as Python does with a script."""
     folder = str(path.parent)
     if folder not in sys.path:

@@ -72,16 +72,21 @@ def portable(file: str, root: Path) -> str:
 
 def record(judged: Sequence[Judged], root: Path, date: str) -> dict[str, Any]:
     """The JSON object of a run; the machine is that of the first target that ran."""
-    ran = [outcome for outcome, _ in judged if outcome.machine.kind != "none"] or [outcome for outcome, _ in judged]
     files = {file for outcome, _ in judged for file in outcome.executed}
     return {
         "version": VERSION,
         "date": date,
-        "machine": codec.flat(ran[0].machine) if ran else {},
+        "machine": machine([outcome for outcome, _ in judged]),
         "targets": [moved(outcome, root) for outcome, _ in judged],
         "verdicts": [row for outcome, found in judged for row in _rows(outcome, found, root)],
         "sources": {portable(file, root): digest(Path(file)) for file in sorted(files)},
     }
+
+
+def machine(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """The machine of the first outcome that has one."""
+    found = next((each.machine for each in outcomes if each.machine.kind != "none"), Machine("none", "", ""))
+    return codec.flat(found)
 
 
 def moved(outcome: Outcome, root: Path) -> dict[str, Any]:

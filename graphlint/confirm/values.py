@@ -76,7 +76,7 @@ def vary(value: object, generator: torch.Generator) -> object:
     if not isinstance(value, torch.Tensor) or value.numel() == 0 or value.layout != torch.strided:
         return value
     host = value.detach().cpu()
-    if value.dtype.is_complex or (value.dtype.is_floating_point and host.dim() == 0):
+    if value.dtype.is_complex:
         return value.detach().clone()
     if value.dtype.is_floating_point:
         return _like(host.float(), generator).to(value).requires_grad_(value.requires_grad)
@@ -87,6 +87,8 @@ def vary(value: object, generator: torch.Generator) -> object:
 
 
 def _like(host: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    if host.dim() == 0:
+        return host * (0.5 + torch.rand((), generator=generator))
     low, high = float(host.min()), float(host.max())
     if not high > low:
         return host.clone()

@@ -1,0 +1,1 @@
+"""Tests and recordings that need a GPU; `python -m tests.gpu.record` writes what `tests/data/verdicts` holds."""

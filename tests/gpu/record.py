@@ -1,0 +1,147 @@
+"""Record on a GPU what captures do, for the tests that hold predictions against it.
+
+    python -m tests.gpu.record pages                                both examples of every rule's page
+    python -m tests.gpu.record fixtures                             every `# capture:` mark
+    python -m tests.gpu.record regimes                              the two regimes, training, buckets, compile
+    python -m tests.gpu.record cases --from DIR                     programs with `build(device)` or `main(device)`
+    python -m tests.gpu.record models --from ZOO --ids FILE         models of a zoo, one id a line
+
+Each writes `tests/data/verdicts/NAME.json`: the machine, the date, a digest of every source, and an outcome a target.
+Predictions are not recorded: the tests make them anew and compare.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from graphlint import page, registry, source
+from graphlint.confirm import evidence, process
+from graphlint.confirm.plan import Options, Plan
+from graphlint.confirm.process import Result
+from graphlint.testing import captures
+
+ROOT = Path(__file__).parents[2]
+ENTRIES = Path(__file__).with_name("entries.py")
+REGIMES = Path(__file__).with_name("regimes.py")
+QUICK = Options(device="cuda", timeout=120.0, worth=False)
+FULL = Options(device="cuda", timeout=240.0)
+LANES = 6
+"""Children at a time on one GPU where nothing is timed: most of a target's time is importing and building on the host."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", nargs="+", choices=sorted(KINDS))
+    parser.add_argument("--from", dest="folder", type=Path, default=Path())
+    parser.add_argument("--ids", type=Path)
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--lanes", type=int, default=LANES)
+    parser.add_argument("--out", type=Path, default=ROOT / "tests" / "data" / "verdicts")
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    for what in options.what:
+        record, begun = KINDS[what](options), time.monotonic()
+        (options.out / f"{what}.json").write_text(json.dumps(record, indent=1) + "\n")
+        print(f"{what}: {len(record['targets'])} targets in {time.monotonic() - begun:.0f} s", file=sys.stderr)
+    return 0
+
+
+def pages(options: argparse.Namespace) -> dict[str, Any]:
+    """`GL101-fails` and `GL101-captures` for every rule that one GPU can show."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = list(page_files(Path(folder)))
+        return _record(run([entry_plan(path, entry(path), path.stem) for path in files], options), Path(folder))
+
+
+def page_files(folder: Path) -> Iterable[Path]:
+    """Writes the examples of all rules' pages as files."""
+    for rule in registry.load().rules:
+        if rule.gpu:
+            continue
+        parts = page.parsed(rule.page)
+        for word, example in (("fails", parts.fails), ("captures", parts.captures)):
+            path = folder / f"{rule.code}-{word}.py"
+            path.write_text(page.program(example))
+            yield path
+
+
+def entry(path: Path) -> str:
+    """The name an example is entered by; empty for a script."""
+    text = path.read_text()
+    return next((name for name in ("Step", "step") if f"class {name}(" in text or f"def {name}(" in text), "")
+
+
+def entry_plan(path: Path, name: str, target: str) -> Plan:
+    if not name or name == "main":
+        return Plan(target, name or "main", path=str(path), options=QUICK)
+    return Plan(target, "entry_case", path=str(ENTRIES), init={"file": str(path), "entry": name}, options=QUICK)
+
+
+def fixtures(options: argparse.Namespace) -> dict[str, Any]:
+    """`host_read/spellings.py:step` for every mark."""
+    folder = ROOT / "fixtures"
+    plans = []
+    for path in sorted(folder.rglob("*.py")):
+        name = path.relative_to(folder).as_posix()
+        for mark in captures(source.read(path, name)):
+            plans.append(entry_plan(path, mark.entry, f"{name}:{mark.entry}"))
+    return _record(run(plans, options), folder)
+
+
+def cases(options: argparse.Namespace) -> dict[str, Any]:
+    """Every program of a folder, by its file's name."""
+    plans = []
+    for path in sorted(options.folder.glob("[0-9]*.py")):
+        name = "build" if "def build(" in path.read_text() else "main"
+        plans.append(Plan(path.stem, name, path=str(path.resolve()), options=QUICK))
+    return _record(run(plans, options), options.folder.resolve())
+
+
+def models(options: argparse.Namespace) -> dict[str, Any]:
+    """The models whose ids a file lists."""
+    ids = [line.strip() for line in options.ids.read_text().splitlines() if line.strip()]
+    init = {"folder": str(options.folder.resolve())}
+    plans = [Plan(each, "zoo_case", path=str(ENTRIES), init={**init, "case_id": each}, options=QUICK) for each in ids]
+    return _record(run(plans, options), options.folder.resolve())
+
+
+def regimes(options: argparse.Namespace) -> dict[str, Any]:
+    """What is timed runs alone, each in a process of its own."""
+    asked = {
+        "decode_step": FULL, "large_batch": FULL, "training_step": FULL, "too_large": FULL,
+        "buckets": replace(FULL, shapes="batch=1..64", lengths=(1, 3, 7, 12, 20, 33, 48, 64)),
+        "broken": replace(FULL, compile=True), "graphed": replace(FULL, graphed=True),
+    }  # fmt: skip
+    plans = [Plan(name, name, path=str(REGIMES), options=each) for name, each in asked.items()]
+    return _record(run(plans, options, alone=True), ROOT / "tests" / "gpu")
+
+
+def run(plans: Sequence[Plan], options: argparse.Namespace, alone: bool = False) -> list[Result]:
+    plans = [replace(each, options=replace(each.options, device=options.device)) for each in plans]
+    lanes = 1 if alone else min(options.lanes, max(len(plans) // 2, 1))
+    return process.run(plans, gpus=("0",) * lanes, shared=not alone)
+
+
+def _record(results: Sequence[Result], root: Path) -> dict[str, Any]:
+    found: dict[str, Any] = {"version": evidence.VERSION, "date": time.strftime("%Y-%m-%d")}
+    found["machine"] = evidence.machine([each.outcome for each in results])
+    found["targets"] = [{**evidence.moved(each.outcome, root), "seconds": round(each.seconds, 2)} for each in results]
+    files = {file for each in results for file in each.outcome.executed}
+    found["sources"] = {evidence.portable(file, root): evidence.digest(Path(file)) for file in sorted(files)}
+    return found
+
+
+KINDS: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
+    each.__name__: each for each in (pages, fixtures, cases, models, regimes)
+}
+
+if __name__ == "__main__":
+    sys.exit(main())
