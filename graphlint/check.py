@@ -8,7 +8,7 @@ What cannot be read or fails inside becomes a notice; the other files and region
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -42,7 +42,7 @@ class RegionEvents(Protocol):
     def failure(self) -> Exception | None: ...
 
 
-Interpreter = Callable[[Sequence[Source]], Iterable[RegionEvents]]
+Interpreter = Callable[[Sequence[Source], Collection[str]], Iterable[RegionEvents]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def check_sources(
 ) -> Report:
     """Check what has been read already."""
     broken: list[Finding] = [*unlisted, *given.notices]
-    judged = list(_judge(given.sources, registry, interpret, broken))
+    judged = list(_judge(lambda: interpret(given.sources, config.regions), registry, broken))
     texts = {source.name: source for source in given.sources}
     found = merged([finding for each in judged for finding in each.findings] + broken)
     selected = _selected(found, config)
@@ -137,20 +137,16 @@ def _collected(readers: Iterable[tuple[str, Callable[[], Source]]]) -> Read:
     return Read(tuple(sources), tuple(notices))
 
 
-def _judge(
-    sources: Sequence[Source], registry: Registry, interpret: Interpreter, broken: list[Finding]
-) -> Iterator[Judged]:
+def _judge(interpret: Callable[[], Iterable[RegionEvents]], registry: Registry, broken: list[Finding]) -> Iterator[Judged]:
     try:
-        for each in interpret(sources):
+        for each in interpret():
             if each.failure is not None:
-                broken.append(
-                    internal(each.failure, each.region.span, f"interpreting `{each.region.name}`; it was not checked")
-                )
+                doing = f"interpreting `{each.region.name}`; it was not checked"
+                broken.append(internal(each.failure, each.region.span, doing))
             else:
                 yield Judged(each.region, tuple(registry.judge(each.events, each.region.name)), each.unknown_calls)
     except Exception as error:
-        file = sources[0].name if sources else "."
-        broken.append(internal(error, top(file), "interpreting; regions not listed were not checked"))
+        broken.append(internal(error, top("."), "interpreting; regions not listed were not checked"))
 
 
 def _selected(findings: Iterable[Finding], config: Config) -> tuple[Finding, ...]:

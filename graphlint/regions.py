@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from graphlint.project import ClassDecl, FunctionDecl, Module, Outside, Project
@@ -68,15 +68,22 @@ def is_module_class(project: Project, owner: ClassDecl) -> bool:
     return any(name.rpartition(".")[2] not in NO_MODULE and not name.startswith(("torch.", "typing.")) for name in outside)
 
 
-def marked(module: Module) -> Iterator[Marked]:
-    """Functions with `# graphlint: region` on their line or the line above."""
-    if "graphlint:" not in module.source.text:
+def marked(module: Module, named: Collection[str] = ()) -> Iterator[Marked]:
+    """Functions with `# graphlint: region` on their line or the line above, and those that the configuration names."""
+    if "graphlint:" not in module.source.text and not named:
         return
     text = lines(module.source)
     for node, owner in _functions(module.source.tree.body, None, module):
         first = min([node.lineno, *(part.lineno for part in node.decorator_list)])
-        if MARK.search(text[node.lineno - 1]) or (first > 1 and MARK.search(text[first - 2])):
+        above = first > 1 and MARK.search(text[first - 2])
+        if above or MARK.search(text[node.lineno - 1]) or _is_named(module, owner, node.name, named):
             yield Marked(module.function(node, owner, node.name))
+
+
+def _is_named(module: Module, owner: ClassDecl | None, name: str, named: Collection[str]) -> bool:
+    """`Class.method` or `function` with as much of the module's dotted name before it as one likes."""
+    full = ".".join((module.name, *([owner.name] if owner else []), name))
+    return any(full == each or full.endswith(f".{each}") for each in named)
 
 
 def sites(module: Module) -> Iterator[Site]:

@@ -94,6 +94,14 @@ def test_configuration_holds_and_options_override_it(folder: Path) -> None:
     assert graphlint("check", "--isolated", cwd=folder).returncode == 1
 
 
+def test_configuration_names_regions(folder: Path) -> None:
+    (folder / "steps.py").write_text("def step(x):\n    return x.item()\n")
+    assert graphlint("check", "steps.py", cwd=folder).returncode == 0
+    for name in ("steps.step", "step"):
+        (folder / "graphlint.toml").write_text(f'regions = ["{name}"]\n')
+        assert "`steps.step`: 1 break" in graphlint("check", "steps.py", cwd=folder).stdout
+
+
 def test_a_baseline_is_written_and_used(folder: Path) -> None:
     done = graphlint("check", "--write-baseline", "known.json", cwd=folder)
     assert (done.returncode, "1 finding accepted" in done.stdout) == (0, True)

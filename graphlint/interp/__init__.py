@@ -9,7 +9,7 @@ Handlers register themselves by importing their modules, which happens here and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from graphlint.interp import calls, expressions, indexing, modules, operators, python, statements, torch_calls, transfers
 from graphlint.interp.readout import RegionEvents, read_regions
@@ -21,6 +21,6 @@ __all__ = ["RegionEvents", "interpret"]
 HANDLERS = (calls, expressions, indexing, modules, operators, python, statements, torch_calls, transfers)
 
 
-def interpret(sources: Sequence[Source]) -> Iterator[RegionEvents]:
-    """The events of every region of these files, file by file."""
-    return read_regions(Project(sources))
+def interpret(sources: Sequence[Source], named: Collection[str] = ()) -> Iterator[RegionEvents]:
+    """The events of every region of these files, file by file; `named` are functions that are regions too."""
+    return read_regions(Project(sources), named)

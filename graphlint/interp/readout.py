@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -27,12 +27,12 @@ class RegionEvents(NamedTuple):
     failure: Exception | None = None
 
 
-def read_regions(project: Project) -> Iterator[RegionEvents]:
-    """The regions of every given file."""
+def read_regions(project: Project, named: Collection[str] = ()) -> Iterator[RegionEvents]:
+    """The regions of every given file; `named` are functions that the configuration says are captured."""
     machine = Machine(project)
     given = {module.source.name for module in project.given}
     for module in project.given:
-        for entry in (*sites(module), *marked(module), *forwards(project, module)):
+        for entry in (*sites(module), *marked(module, named), *forwards(project, module)):
             yield from _read_entry(machine, module, entry, given)
 
 
