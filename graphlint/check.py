@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from graphlint import baseline, suppress
+from graphlint import baseline, notebook, suppress
 from graphlint.config import Config
 from graphlint.discover import Discovery, Found, discover, excludes
 from graphlint.errors import Unreadable, UsageError, near
@@ -23,7 +23,7 @@ from graphlint.merge import Place, merged, narrowed, place
 from graphlint.notices import INTERNAL, LIMIT, UNREADABLE, Notice, internal, notice, top
 from graphlint.registry import Registry, is_chosen, worst
 from graphlint.rule import Rule
-from graphlint.source import Source, decode, lines, parse, read
+from graphlint.source import Source, lines, parse_bytes, read
 from graphlint.types import Effect, Finding, Region, RegionReport, Report, Span, Target
 
 ALWAYS = frozenset({UNREADABLE.code, INTERNAL.code})
@@ -87,9 +87,9 @@ def check_sources(
     fresh = baseline.compare(known, _baseline(config))
     kept = {place(each) for each in fresh.findings}
     return Report(
-        findings=fresh.findings,
+        findings=tuple(_in_cells(each, texts) for each in fresh.findings),
         files=len(given.sources) + len(given.notices),
-        regions=tuple(sorted((_region(each, kept, config) for each in judged), key=_by_name)),
+        regions=tuple(sorted((_region(each, kept, config, texts) for each in judged), key=_by_name)),
         suppressed=accepted.suppressed + fresh.accepted,
         unread=tuple(sorted({each.span.file for each in fresh.findings if each.code == UNREADABLE.code})),
         hidden=len(left) - left.count(LIMIT.code),
@@ -120,7 +120,7 @@ def read_all(files: Iterable[Found]) -> Read:
 
 def read_text(data: bytes, name: str) -> Read:
     """Read one file whose content is at hand."""
-    return _collected([(name, lambda: parse(decode(data), name))])
+    return _collected([(name, partial(parse_bytes, data, name))])
 
 
 def _collected(readers: Iterable[tuple[str, Callable[[], Source]]]) -> Read:
@@ -213,18 +213,49 @@ def _baseline(config: Config) -> frozenset[str]:
     return baseline.load(Path(config.root) / config.baseline) if config.baseline else frozenset()
 
 
-def _region(judged: Judged, kept: set[Place], config: Config) -> RegionReport:
+def _region(judged: Judged, kept: set[Place], config: Config, texts: Mapping[str, Source]) -> RegionReport:
     own = {place(each): each.effect for each in _chosen(judged.findings, config) if place(each) in kept}
     faults = [effect for effect in own.values() if effect is not Effect.NOTE]
     counts = tuple((effect.value, faults.count(effect)) for effect in Effect if effect in faults)
     verdict = worst(faults).value if faults else "clean"
-    return RegionReport(judged.region, verdict, len(faults), judged.unknown_calls, counts)
+    region = replace(judged.region, span=_in_cell(judged.region.span, texts))
+    return RegionReport(region, verdict, len(faults), judged.unknown_calls, counts)
 
 
 def _by_name(report: RegionReport) -> tuple[str, int, str]:
     return report.region.span.file, report.region.span.line, report.region.name
 
 
+def _in_cells(finding: Finding, texts: Mapping[str, Source]) -> Finding:
+    """A finding with its places in notebooks told by cell."""
+    if not any(span.file.endswith(notebook.SUFFIX) for span in _spans(finding)):
+        return finding
+    trail = tuple(step._replace(span=_in_cell(step.span, texts)) for step in finding.trail)
+    return replace(finding, span=_in_cell(finding.span, texts), trail=trail)
+
+
+def _in_cell(span: Span, texts: Mapping[str, Source]) -> Span:
+    cells = texts[span.file].cells if span.file in texts else ()
+    if not cells:
+        return span
+    cell, line = notebook.place(cells, span.line)
+    return Span(notebook.in_cell(span.file, cell), line, span.column, span.end_line - span.line + line, span.end_column)
+
+
+def _spans(finding: Finding) -> tuple[Span, ...]:
+    return (finding.span, *(step.span for step in finding.trail))
+
+
 def _lines(findings: Iterable[Finding], texts: Mapping[str, Source]) -> dict[str, tuple[str, ...]]:
-    spans = [span for each in findings for span in (each.span, *(step.span for step in each.trail))]
-    return {file: lines(texts[file]) for file in sorted({span.file for span in spans}) if file in texts}
+    files = sorted({span.file for each in findings for span in _spans(each)})
+    return {name: text for file in files if file in texts for name, text in _text(texts[file])}
+
+
+def _text(source: Source) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The lines of a file, or of each cell of a notebook."""
+    text = lines(source)
+    if not source.cells:
+        yield source.name, text
+    ends = [start - 1 for start, _ in source.cells[1:]] + [len(text)]
+    for (start, cell), end in zip(source.cells, ends):
+        yield notebook.in_cell(source.name, cell), text[start - 1 : end]

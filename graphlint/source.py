@@ -19,6 +19,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from graphlint import notebook
 from graphlint.errors import Unreadable
 from graphlint.types import Span
 
@@ -32,12 +33,16 @@ MARKS = re.compile(r"graphlint:|noqa\s*:.*\bGL\d", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """One parsed file; `name` is the path as it is reported, with forward slashes."""
+    """One parsed file; `name` is the path as it is reported, with forward slashes.
+
+    `cells` has, for a notebook, the first line of each code cell in `text` and the number of the cell.
+    """
 
     path: Path
     name: str
     text: str
     tree: ast.Module
+    cells: tuple[tuple[int, int], ...] = ()
 
 
 class Comment(NamedTuple):
@@ -50,7 +55,24 @@ class Comment(NamedTuple):
 
 def read(path: Path, name: str) -> Source:
     """Read, decode and parse one file; raises `Unreadable`."""
-    return parse(decode(content(path)), name, path)
+    return parse_bytes(content(path), name, path)
+
+
+def parse_bytes(data: bytes, name: str, path: Path | None = None) -> Source:
+    """Decode and parse the content of a Python file or a notebook; raises `Unreadable`."""
+    if name.endswith(notebook.SUFFIX):
+        return _parse_notebook(notebook.code(data), name, path)
+    return parse(decode(data), name, path)
+
+
+def _parse_notebook(code: notebook.Code, name: str, path: Path | None) -> Source:
+    try:
+        # Cells may `await` outside a function.
+        tree = _tree(code.text, ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    except Unreadable as error:
+        cell, line = notebook.place(code.cells, error.line)
+        raise Unreadable(f"{error.reason} (cell {cell}, line {line})") from None
+    return Source(path or Path(name), name, code.text, tree, code.cells)
 
 
 def content(path: Path) -> bytes:
@@ -103,12 +125,14 @@ def parse(text: str, name: str, path: Path | None = None) -> Source:
     return Source(path or Path(name), name, text, _tree(text))
 
 
-def _tree(text: str) -> ast.Module:
+def _tree(text: str, flags: int = 0) -> ast.Module:
     try:
         with warnings.catch_warnings():
             # `ast` warns of odd escapes in the text that is read; under `-W error` it would even raise.
             warnings.simplefilter("ignore")
-            return ast.parse(text)
+            tree = compile(text, "<unknown>", "exec", ast.PyCF_ONLY_AST | flags, dont_inherit=True)
+            assert isinstance(tree, ast.Module)
+            return tree
     except SyntaxError as error:
         version = f"Python {sys.version_info.major}.{sys.version_info.minor}"
         raise Unreadable(f"does not parse as {version}: {_reason(error)}", error.lineno or 1) from None

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 LAYERS = (
     ("graphlint", "types", "errors"),
     ("events",),
-    ("source", "discover", "config", "case"),
+    ("notebook", "source", "discover", "config", "case"),
     ("project",),
     ("values",),
     ("effects",),

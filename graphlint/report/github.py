@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from graphlint import notebook
 from graphlint.report.positions import character, line_at
 from graphlint.types import Effect, Finding, Report
 
@@ -17,7 +18,8 @@ def _command(finding: Finding, report: Report) -> str:
     span = finding.span
     first = character(line_at(report.lines, span.file, span.line), span.column) + 1
     last = character(line_at(report.lines, span.file, span.end_line), span.end_column)
-    place = f"file={_property(span.file)},line={span.line},endLine={span.end_line},col={first},endColumn={max(first, last)}"
+    file = _property(notebook.split(span.file)[0])
+    place = f"file={file},line={span.line},endLine={span.end_line},col={first},endColumn={max(first, last)}"
     title = _property(f"{finding.code} {finding.rule}")
     text = f"{finding.message}; {finding.help}" if finding.help else finding.message
     return f"::{LEVELS[finding.effect]} {place},title={title}::{_data(text)}"

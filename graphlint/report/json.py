@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 
+from graphlint import notebook
 from graphlint.report import links
 from graphlint.report.positions import Lines, end, start
 from graphlint.report.totals import FAULTS, by_effect
@@ -32,9 +33,10 @@ def _rows(rows: list[dict[str, object]]) -> str:
 
 
 def diagnostic(finding: Finding, lines: Lines) -> dict[str, object]:
-    """A finding as a diagnostic."""
+    """A finding as a diagnostic; in a notebook, positions are those of the cell that `data` names."""
+    file, cell = notebook.split(finding.span.file)
     return {
-        "file": finding.span.file,
+        "file": file,
         "range": span_range(finding.span, lines),
         "severity": SEVERITIES[finding.effect],
         "code": finding.code,
@@ -42,7 +44,7 @@ def diagnostic(finding: Finding, lines: Lines) -> dict[str, object]:
         "source": "graphlint",
         "message": finding.message,
         "relatedInformation": [_related(step, lines) for step in finding.trail],
-        "data": _data(finding, lines),
+        "data": _data(finding, lines) | ({} if cell is None else {"cell": cell}),
     }
 
 
@@ -79,11 +81,13 @@ def _edit(edit: Edit, lines: Lines) -> dict[str, object]:
 
 
 def region(report: RegionReport) -> dict[str, object]:
-    """What is predicted for a region; its line is 1-based, as in its file."""
+    """What is predicted for a region; its line is 1-based, as in its file or cell."""
+    file, cell = notebook.split(report.region.span.file)
     return {
         "name": report.region.name,
         "kind": report.region.kind,
-        "file": report.region.span.file,
+        "file": file,
+        **({} if cell is None else {"cell": cell}),
         "line": report.region.span.line,
         "verdict": report.verdict,
         "findings": report.findings,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import quote
 
+from graphlint import notebook
 from graphlint.report import links
 from graphlint.report.positions import Lines, end, start
 from graphlint.types import Effect, Finding, Report, Span, Step
@@ -78,4 +79,4 @@ def _physical(span: Span, lines: Lines) -> dict[str, object]:
     region = {"startLine": first.line + 1, "startColumn": first.character + 1}
     if (last.line, last.character) > (first.line, first.character):
         region |= {"endLine": last.line + 1, "endColumn": last.character + 1}
-    return {"artifactLocation": {"uri": quote(span.file)}, "region": region}
+    return {"artifactLocation": {"uri": quote(notebook.split(span.file)[0])}, "region": region}

@@ -1,0 +1,83 @@
+"""Notebooks become one text: the code cells one after another, with what only IPython understands taken out.
+
+Lines are kept one for one, so a line of the text is a line of a cell; `place` says which.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from graphlint.errors import Unreadable
+
+SUFFIX = ".ipynb"
+PYTHON_MAGICS = re.compile(r"%%(time|timeit|capture|prun|memit)\b")
+MAGIC = re.compile(r"^(?P<indent>\s*)(?:[%!?]|\S+\?{1,2}\s*$)")
+ASSIGNED = re.compile(r"^(?P<target>\s*[\w., ]+=)\s*[!%]\S")
+CELL = re.compile(r"(?P<file>.*\.ipynb):cell (?P<cell>\d+)")
+
+
+class Code(NamedTuple):
+    """The text of a notebook, and the line at which each code cell starts with its number among all cells, from 1."""
+
+    text: str
+    cells: tuple[tuple[int, int], ...]
+
+
+def code(data: bytes) -> Code:
+    """The code of a notebook; raises `Unreadable` for what is no notebook."""
+    try:
+        notebook = json.loads(data.decode("utf-8-sig"))
+        cells = list(_code_cells(notebook["cells"]))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise Unreadable(f"is not a notebook that can be read ({type(error).__name__})") from None
+    lines: list[str] = []
+    starts: list[tuple[int, int]] = []
+    for number, text in cells:
+        starts.append((len(lines) + 1, number))
+        lines += python(text.split("\n"))
+    return Code("\n".join(lines) + "\n", tuple(starts))
+
+
+def _code_cells(cells: Sequence[dict[str, object]]) -> Iterator[tuple[int, str]]:
+    for number, cell in enumerate(cells, 1):
+        if cell["cell_type"] == "code":
+            source = cell["source"]
+            text = "".join(source) if isinstance(source, list) else str(source)
+            yield number, text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def python(lines: Sequence[str]) -> list[str]:
+    """The lines of a cell with magics and shell calls replaced by statements that do nothing."""
+    first = next((line for line in lines if line.strip()), "")
+    if first.startswith("%%") and not PYTHON_MAGICS.match(first):
+        return ["" for _ in lines]
+    return [_plain(line) for line in lines]
+
+
+def _plain(line: str) -> str:
+    assigned = ASSIGNED.match(line)
+    if assigned:
+        return f"{assigned['target']} None"
+    magic = MAGIC.match(line)
+    return f"{magic['indent']}pass" if magic else line
+
+
+def place(cells: Sequence[tuple[int, int]], line: int) -> tuple[int, int]:
+    """The number of the cell that a line of the text belongs to, and the line in that cell."""
+    start, number = cells[bisect_right([first for first, _ in cells], line) - 1]
+    return number, line - start + 1
+
+
+def in_cell(name: str, cell: int) -> str:
+    """How reports name a cell."""
+    return f"{name}:cell {cell}"
+
+
+def split(name: str) -> tuple[str, int | None]:
+    """The file and the cell that a name in a report stands for; None for what is no notebook."""
+    match = CELL.fullmatch(name)
+    return (match["file"], int(match["cell"])) if match else (name, None)
