@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from graphlint.interp.annotations import annotated, narrow_to
 from graphlint.project import FunctionDecl
-from graphlint.values import Arguments, Function, Nothing, Seq, Table, Unknown, Value, join
+from graphlint.values import Arguments, Function, Seq, Table, Unknown, Value, join, join_all, members
 
 if TYPE_CHECKING:
     from graphlint.interp.machine import Machine
@@ -70,22 +70,30 @@ def _fill(machine: Machine, decl: FunctionDecl, env: dict[str, Value], arguments
     for arg in (*parameters(decl), *decl.node.args.kwonlyargs):
         if arg.arg in env:
             continue
-        brought = _brought(machine, decl, arg, arguments)
         node = defaulted.get(arg.arg)
+        brought = _brought(machine, decl, arg, arguments, node is not None)
         if node is None:
             env[arg.arg] = Unknown() if brought is None else brought
             continue
         default = machine.default(decl, node)
-        env[arg.arg] = default if brought is None or isinstance(brought, Unknown) else join(default, brought)
+        env[arg.arg] = default if brought is None else join(default, brought)
 
 
-def _brought(machine: Machine, decl: FunctionDecl, arg: ast.arg, arguments: Arguments) -> Value | None:
+def _brought(machine: Machine, decl: FunctionDecl, arg: ast.arg, arguments: Arguments, optional: bool) -> Value | None:
+    """What `*args` and `**kwargs` may bring for one parameter: only what its annotation lets through."""
     value = arguments.more if arguments.more is not None else arguments.more_keywords
     if value is None:
         return None
-    if isinstance(value, Unknown) and arg.annotation is not None:
-        return annotated(machine, decl.module, arg.annotation, decl.owner)
-    return value
+    if arg.annotation is None:
+        return None if optional else value
+    hint = annotated(machine, decl.module, arg.annotation, decl.owner)
+    if isinstance(hint, Unknown):
+        return None if optional else value
+    if any(isinstance(member, Unknown) for member in members(value)):
+        return narrow_to(Unknown(), hint)
+    kinds = tuple(type(member) for member in members(hint))
+    fitting = [member for member in members(value) if isinstance(member, kinds)]
+    return join_all(fitting) if fitting else None
 
 
 def _collect(spec: ast.arguments, env: dict[str, Value], extra: list[Value], keywords: dict[str, Value], arguments: Arguments) -> None:
@@ -101,6 +109,3 @@ def receiver_missing(decl: FunctionDecl) -> bool:
     if isinstance(node, ast.Lambda):
         return True
     return any(isinstance(item, ast.Name) and item.id == "staticmethod" for item in node.decorator_list)
-
-
-NONE = Nothing()

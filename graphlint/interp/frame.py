@@ -17,7 +17,7 @@ from graphlint.events import Event
 from graphlint.project import ClassDecl, Module
 from graphlint.source import segment
 from graphlint.types import Confidence, Span, Target
-from graphlint.values import Bool, Scope, Unknown, Value, join_all
+from graphlint.values import Bool, Function, Scope, Unknown, Value, join_all
 
 if TYPE_CHECKING:
     from graphlint.interp.machine import Machine
@@ -65,10 +65,11 @@ class Link(NamedTuple):
 class Summary:
     """What one function did for one set of arguments."""
 
-    __slots__ = ("events", "links", "name", "returned", "seen", "unknown_calls")
+    __slots__ = ("events", "function", "links", "name", "returned", "seen", "unknown_calls")
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, function: Function | None = None) -> None:
         self.name = name
+        self.function = function
         self.events: list[Event] = []
         self.links: list[Link] = []
         self.seen: dict[object, int] = {}
@@ -184,7 +185,7 @@ class Frame:
 
     def link(self, node: ast.AST, summary: Summary) -> None:
         """Record that the call at `node` runs `summary`."""
-        if not self.recording or not self.live or not (summary.events or summary.links or summary.unknown_calls):
+        if not self.recording or not self.live:
             return
         span = self.span(node)
         key = (span, id(summary))

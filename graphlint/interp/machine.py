@@ -56,7 +56,6 @@ class Machine:
         self.variables: dict[object, Value] = {}
         self.records: dict[Instance, Record] = {}
         self.defaults: dict[ast.AST, Value] = {}
-        self.reached: dict[FunctionDecl, list[Summary]] = {}
         self.tables: dict[object, dict[str, list[FunctionDecl]]] = {}
         self.exploring: set[FunctionDecl] = set()
         self.probed: set[object] = set()
@@ -95,8 +94,7 @@ class Machine:
                 frame.emit(LimitReached, node, limit="call depth" if self.depth >= DEEPEST_CALL else "contexts of one function")
             return None
         self.contexts[decl] = self.contexts.get(decl, 0) + 1
-        summary = self.summaries[key] = Summary(decl.name)
-        self.reached.setdefault(decl, []).append(summary)
+        summary = self.summaries[key] = Summary(decl.name, function)
         self.execute(function, env, summary)
         return summary
 

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 MODULE_BASES = ("torch.nn.Module", "torch.nn.modules.module.Module")
 CONTAINERS = ("torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict")
 MOST_LATE_WRITERS = 6
+DEEPEST_CONSTRUCTION = 30
 
 
 class Record:
@@ -74,6 +75,9 @@ def record_of(machine: Machine, instance: Instance) -> Record:
     if known is not None:
         return known
     record = machine.records[instance] = Record()
+    if machine.depth >= DEEPEST_CONSTRUCTION:
+        record.building = False
+        return record
     found = machine.project.member(instance.decl, "__init__")
     if found is not None and isinstance(found[1][-1], (ast.FunctionDef, ast.AsyncFunctionDef)):
         owner, symbols = found
@@ -93,9 +97,7 @@ def _construct(machine: Machine, instance: Instance, init: Function) -> None:
             env[first[0].arg] = instance
     else:
         env = bind(machine, init, instance.arguments)
-    summary = Summary("__init__")
-    frame = machine.execute(init, env, summary, recording=False)
-    del frame
+    machine.execute(init, env, Summary("__init__"), recording=False)
 
 
 def guessed(machine: Machine, decl: FunctionDecl) -> dict[str, Value]:
@@ -258,7 +260,7 @@ def explore(machine: Machine, value: Instance, record: Record, name: str) -> Non
             continue
         machine.probed.add((value, decl))
         machine.exploring.add(decl)
-        env = machine.entry(decl, value)
+        env = machine.entry(decl, value) if decl.name == "forward" else machine.site_entry(decl, value)
         machine.execute(Function(decl, value, None, decl.owner), env, Summary(decl.name), recording=False)
         machine.exploring.discard(decl)
 

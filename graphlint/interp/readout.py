@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from graphlint.events import Event, UnknownCall
 from graphlint.interp.dispatch import apply, item
-from graphlint.interp.frame import Frame, Summary
+from graphlint.interp.frame import Frame, Link, Summary
 from graphlint.interp.machine import Machine
-from graphlint.project import FunctionDecl, Module, Project
+from graphlint.project import ClassDecl, FunctionDecl, Module, Project
 from graphlint.regions import Forward, Marked, Site, forwards, marked, sites
 from graphlint.types import Region, Span, Step, Target
-from graphlint.values import Arguments, Function, Instance, Number, Seq, Table, Text, Value, members
+from graphlint.values import Arguments, Function, Instance, Seq, Table, Text, Value, members
 
 
 class RegionEvents(NamedTuple):
@@ -32,15 +32,22 @@ def read_regions(project: Project, named: Collection[str] = ()) -> Iterator[Regi
     machine = Machine(project)
     given = {module.source.name for module in project.given}
     for module in project.given:
+        reached: Reached = {}
         for entry in (*sites(module), *marked(module, named), *forwards(project, module)):
-            yield from _read_entry(machine, module, entry, given)
+            yield from _read_entry(machine, module, entry, given, reached)
 
 
-def _read_entry(machine: Machine, module: Module, entry: Site | Marked | Forward, given: set[str]) -> Iterator[RegionEvents]:
+Reached = dict[tuple[FunctionDecl, ClassDecl], list[Summary]]
+"""Methods with the class of their receiver, and the summaries of the calls that earlier regions of the file made."""
+
+
+def _read_entry(
+    machine: Machine, module: Module, entry: Site | Marked | Forward, given: set[str], reached: Reached
+) -> Iterator[RegionEvents]:
     """The regions that one entry leads to; a failure of the analysis ends this entry only."""
     try:
-        for region, summary, live in enter(machine, entry):
-            events = [event for event in read_out(summary, live) if event.span.file in given]
+        for region, summary, live in enter(machine, entry, reached):
+            events = [event for event in read_out(summary, live, reached) if event.span.file in given]
             known = tuple(event for event in events if not isinstance(event, UnknownCall))
             yield RegionEvents(region, known, len(events) - len(known))
     except (Exception, RecursionError) as error:
@@ -50,7 +57,7 @@ def _read_entry(machine: Machine, module: Module, entry: Site | Marked | Forward
         yield RegionEvents(region_of(None, name, "failed", node, module), (), 0, error)
 
 
-def enter(machine: Machine, entry: Site | Marked | Forward) -> Iterator[tuple[Region, Summary, Target]]:
+def enter(machine: Machine, entry: Site | Marked | Forward, reached: Reached) -> Iterator[tuple[Region, Summary, Target]]:
     """Every region of an entry with its summary and the targets it is captured for."""
     match entry:
         case Site():
@@ -58,11 +65,18 @@ def enter(machine: Machine, entry: Site | Marked | Forward) -> Iterator[tuple[Re
         case Marked(decl):
             yield enter_function(machine, decl, "marked")
         case Forward():
-            yield enter_forward(machine, entry)
+            yield enter_forward(machine, entry, reached)
 
 
-def enter_forward(machine: Machine, forward: Forward) -> tuple[Region, Summary, Target]:
+def enter_forward(machine: Machine, forward: Forward, reached: Reached) -> tuple[Region, Summary, Target]:
+    """A `forward` as other regions of the file were seen calling it, else with the arguments its signature allows."""
     owner = forward.owner
+    region = region_of(forward.decl, f"{owner.module.name}.{owner.name}.forward", "forward", owner.node, owner.module)
+    seen = reached.get((forward.decl, owner))
+    if seen:
+        summary = Summary("forward")
+        summary.links = [Link(region.span, each, Target.BOTH) for each in seen]
+        return region, summary, Target.BOTH
     receiver = Instance(owner)
     value = machine.decorated(forward.decl, start=forward.decl.owner)
     function = value.replace(receiver=receiver) if isinstance(value, Function) and value.receiver is None else value
@@ -70,7 +84,7 @@ def enter_forward(machine: Machine, forward: Forward) -> tuple[Region, Summary, 
     arguments = entry_call(machine, forward.decl, receiver)
     frame = Frame(machine, forward.decl.module, summary, {}, None)
     _call_plainly(frame, function, arguments, forward.decl, receiver)
-    return region_of(forward.decl, f"{owner.module.name}.{owner.name}.forward", "forward", owner.node, owner.module), summary, Target.BOTH
+    return region, summary, Target.BOTH
 
 
 def entry_call(machine: Machine, decl: FunctionDecl, receiver: Value | None) -> Arguments:
@@ -90,10 +104,9 @@ def entry_call(machine: Machine, decl: FunctionDecl, receiver: Value | None) -> 
 
 def _call_plainly(frame: Frame, function: Value, arguments: Arguments, decl: FunctionDecl, receiver: Value | None) -> None:
     """Enter a function; one whose decorators hide it is entered without them as well."""
-    node = decl.node
-    apply(frame, function, arguments, node)
-    if decl not in frame.machine.reached:
-        apply(frame, Function(decl, receiver, None, decl.owner), arguments, node)
+    apply(frame, function, arguments, decl.node)
+    if not frame.summary.links:
+        apply(frame, Function(decl, receiver, None, decl.owner), arguments, decl.node)
 
 
 def enter_function(machine: Machine, decl: FunctionDecl, kind: str, live: Target = Target.BOTH) -> tuple[Region, Summary, Target]:
@@ -155,14 +168,16 @@ def case_arguments(args: Value, kwargs: Value) -> Arguments:
     return Arguments((), (), args)
 
 
-def read_out(summary: Summary, live: Target) -> Iterator[Event]:
-    """All events below a summary, the shortest trail to each, for the targets that get there."""
+def read_out(summary: Summary, live: Target, reached: Reached) -> Iterator[Event]:
+    """All events below a summary, the shortest trail to each, for the targets that get there; notes what was called."""
     waiting: deque[tuple[Summary, Target, tuple[Step, ...]]] = deque([(summary, live, ())])
     seen: dict[Summary, Target] = {}
     while waiting:
         here, targets, trail = waiting.popleft()
         if seen.get(here, Target.NONE) & targets == targets and here in seen:
             continue
+        if here not in seen:
+            _note(here, reached)
         seen[here] = seen.get(here, Target.NONE) | targets
         for event in here.events:
             if event.targets & targets:
@@ -174,4 +189,9 @@ def read_out(summary: Summary, live: Target) -> Iterator[Event]:
                 waiting.append((link.summary, link.targets & targets, trail + step))
 
 
-_ = Number
+def _note(summary: Summary, reached: Reached) -> None:
+    function = summary.function
+    if function is not None and isinstance(function.receiver, Instance):
+        known = reached.setdefault((function.decl, function.receiver.decl), [])
+        if summary not in known:
+            known.append(summary)
