@@ -10,6 +10,7 @@ from graphlint.effects.grammar import (
     Argument,
     Choice,
     Host,
+    Instance,
     Like,
     New,
     Number,
@@ -48,7 +49,7 @@ def said(result: Result, call: DescribedCall) -> object:
             return Said(call.kind(parameter), call.rank(parameter))
         case Number(kind):
             return f"number({kind})"
-        case Plain(word):
+        case Plain(word) | Instance(word):
             return word
         case Like(parameter, kind, rank):
             return Said(_kind(kind, [parameter], call), _rank(rank, call) if rank else call.rank(parameter))
@@ -72,7 +73,7 @@ def _kind(kind: str, parameters: list[str], call: DescribedCall) -> str | None:
         return call.kind(parameters[0])
     if kind == "promoted":
         kinds = [tensor.kind for p in parameters for tensor in call.tensors(p)] + _number_kinds(parameters, call)
-        return max(kinds, key=KINDS.index)
+        return max(kinds, key=KINDS.index, default=None)
     return None if kind == "any" else kind
 
 
