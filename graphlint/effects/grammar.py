@@ -52,7 +52,8 @@ EFFECTS = {
     "refused": "a capture refuses this for another reason, such as a solver's workspace",
     "pinned": "page-locked host memory is allocated",
     "hostrandom": "a random number is drawn on the host",
-    "generator": "a generator that the graph does not know is used, or one is seeded",
+    "generator": "a generator that the graph does not know is drawn from",
+    "seed": "a generator is seeded or its state is set, while capturing only",
     "clock": "the clock or another host fact is read",
     "state": "state on the host outlives the call, such as a counter",
     "backward": "the backward pass reads device values on the host",
@@ -219,7 +220,7 @@ def _check_names(row: Row) -> None:
     """A condition on a parameter that the row does not have would silently never hold."""
     known = {parameter.name for parameter in row.parameters}
     for name in _named([row.result, *row.effects]):
-        if name not in known and not name.startswith("ctor."):
+        if name.partition(".")[0] not in known | {"ctor"}:
             raise ValueError(f"speaks of `{name}`, which is not a parameter")
 
 
@@ -304,8 +305,8 @@ def _name(node: ast.expr) -> str:
     match node:
         case ast.Name(id=name):
             return name
-        case ast.Attribute(value=ast.Name(id="ctor"), attr=name):
-            return f"ctor.{name}"
+        case ast.Attribute(value=ast.Name(id=owner), attr=name):
+            return f"{owner}.{name}"
     raise ValueError(f"not a parameter: `{ast.unparse(node)}`")
 
 
