@@ -14,7 +14,9 @@ from collections.abc import Collection, Iterator, Sequence
 from graphlint.interp import calls, expressions, indexing, modules, operators, python, statements, torch_calls, transfers
 from graphlint.interp.readout import RegionEvents, read_regions
 from graphlint.project import Project
+from graphlint.site.readout import read_sites
 from graphlint.source import Source
+from graphlint.types import Region
 
 __all__ = ["RegionEvents", "interpret"]
 
@@ -22,5 +24,20 @@ HANDLERS = (calls, expressions, indexing, modules, operators, python, statements
 
 
 def interpret(sources: Sequence[Source], named: Collection[str] = ()) -> Iterator[RegionEvents]:
-    """The events of every region of these files, file by file; `named` are functions that are regions too."""
-    return read_regions(Project(sources), named)
+    """The events of every region of these files, file by file; `named` are functions that are regions too.
+
+    What a region does comes with what the code around it does to it.
+    """
+    project = Project(sources)
+    around: dict[tuple[str, str, int], RegionEvents] = {}
+    for each in read_sites(project):
+        known = around.setdefault(_place(each.region), RegionEvents(each.region, (), 0, each.failure))
+        around[_place(each.region)] = known._replace(events=(*known.events, *each.events))
+    for inside in read_regions(project, named):
+        outside = around.pop(_place(inside.region), None)
+        yield inside if outside is None else inside._replace(events=(*inside.events, *outside.events))
+    yield from around.values()
+
+
+def _place(region: Region) -> tuple[str, str, int]:
+    return region.name, region.span.file, region.span.line

@@ -1,0 +1,69 @@
+"""Every question, asked of every story of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from graphlint.events import Event
+from graphlint.project import Module, Project
+from graphlint.site import buckets, compiled, graphed, inputs, loaders, outputs, state, streams, training, warmup, weights
+from graphlint.site.roots import regions, walks
+from graphlint.site.story import Story, once, story
+from graphlint.source import Source
+from graphlint.types import Region
+
+Question = Callable[[Story], Iterable[tuple[Region, Event]]]
+
+QUESTIONS: tuple[Question, ...] = (
+    inputs.rebound,
+    inputs.entries,
+    inputs.unrefreshed,
+    inputs.dying,
+    outputs.kept,
+    outputs.unset,
+    weights.moved,
+    weights.stashed,
+    state.cached,
+    state.growing,
+    warmup.missing,
+    warmup.default_stream,
+    warmup.moves_state,
+    training.rates,
+    training.autocast,
+    training.dropped,
+    training.piled,
+    graphed.misused,
+    graphed.overwritten,
+    loaders.threads,
+    loaders.last_batches,
+    buckets.pools,
+    buckets.caches,
+    buckets.loops,
+    buckets.padding,
+    streams.forked,
+    streams.outside,
+    compiled.mutated,
+    compiled.overwritten,
+    compiled.dynamic,
+    compiled.clones,
+)
+
+ALONE: tuple[Question, ...] = (state.growing, streams.forked)
+"""What can be asked of a region without knowing who captures it."""
+
+
+def site_events(source: Source, project: Project) -> Iterator[tuple[Region, Event]]:
+    """What the code around the captures of one file does to them."""
+    module = next((each for each in project.given if each.source is source), None)
+    if module is not None:
+        yield from once(_events(project, module))
+
+
+def _events(project: Project, module: Module) -> Iterator[tuple[Region, Event]]:
+    for each in regions(project, module):
+        for question in ALONE:
+            yield from question(each)
+    for acts in walks(project, module):
+        told = story(module, acts)
+        for question in QUESTIONS:
+            yield from question(told)

@@ -1,0 +1,242 @@
+"""Several graphs for several shapes: pools, caches, loops and padding."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from graphlint.events import (
+    AscendingBuckets,
+    CaptureInLoop,
+    Event,
+    PaddingLeft,
+    PaddingReturned,
+    UnboundedCache,
+    UnsharedPool,
+)
+from graphlint.site.acts import Act, Layer, Verb, span, text
+from graphlint.site.construct import argument
+from graphlint.site.inputs import root
+from graphlint.site.names import MIXING
+from graphlint.site.story import Captured, Story, region, tell
+from graphlint.site.things import Kind, Thing
+from graphlint.types import Confidence, Region
+
+Told = Iterator[tuple[Region, Event]]
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+
+def _loop(act: Act) -> Layer | None:
+    return next((layer for layer in act.layers if isinstance(layer.node, LOOPS)), None)
+
+
+def _second(story: Story) -> Iterator[tuple[Captured, Captured, Act, Layer]]:
+    """Pairs of captures that one statement makes in the first and in a later round of a loop."""
+    for captured in story.captures:
+        act = story.acts[captured.begin]
+        loop = _loop(act)
+        if loop is None or loop.round == 0:
+            continue
+        for other in story.captures:
+            if other.begin < captured.begin and story.acts[other.begin].node is act.node:
+                yield other, captured, act, loop
+                break
+
+
+def pools(story: Story) -> Told:
+    """Graphs of a loop that do not share a pool, or share it from the smallest up."""
+    for first, second, act, loop in _second(story):
+        if first.graph is second.graph or not _is_kept(story, second.graph):
+            continue
+        pool = argument(second.capture, "pool", 1)
+        iterated = text(story.module, loop.node.iter) if isinstance(loop.node, (ast.For, ast.AsyncFor)) else "while"
+        if pool is None or pool.kind is Kind.NONE:
+            yield region(second, story.acts), tell(UnsharedPool, act, loop=iterated)
+        elif isinstance(loop.node, ast.For) and _ascends(loop.node.iter, loop.thing):
+            yield region(second, story.acts), tell(AscendingBuckets, act, loop=iterated)
+
+
+def _is_kept(story: Story, graph: Thing) -> bool:
+    for act in story.acts:
+        if act.verb is Verb.KEEP and graph in act.thing.family():
+            return True
+        if (
+            act.verb is Verb.BIND
+            and act.slot is not None
+            and isinstance(act.slot.holder, Thing)
+            and graph in act.thing.family()
+        ):
+            return True
+        if act.verb is Verb.RETURN and graph in act.thing.family() and act.frame.caller is not None:
+            return True
+    return False
+
+
+def _ascends(node: ast.expr, source: Thing | None) -> bool:
+    if isinstance(node, ast.Call):
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if name == "range":
+            return len(node.args) < 3 or not isinstance(node.args[2], ast.UnaryOp)
+        return name == "sorted" and not any(word.arg == "reverse" for word in node.keywords)
+    if source is None or source.kind is not Kind.CONTAINER:
+        return False
+    values = [thing.node.value for thing in source.slots.values() if isinstance(thing.node, ast.Constant)]
+    numbers = [value for value in values if isinstance(value, int)]
+    return len(numbers) > 1 and len(numbers) == len(source.slots) and numbers == sorted(numbers)
+
+
+def loops(story: Story) -> Told:
+    """A graph that is captured in every round of the loop that replays it."""
+    for _, captured, act, loop in _second(story):
+        if _is_kept(story, captured.graph) or (isinstance(loop.node, ast.For) and _is_short(loop.node.iter)):
+            continue
+        replays = [story.acts[at] for at in story.replays(captured)]
+        if any(loop.node in [layer.node for layer in replay.layers] for replay in replays):
+            yield region(captured, story.acts), tell(CaptureInLoop, act, loop=text(story.module, act.node))
+
+
+def _is_short(node: ast.expr) -> bool:
+    return isinstance(node, (ast.Tuple, ast.List))
+
+
+def caches(story: Story) -> Told:
+    """`if key not in graphs: graphs[key] = ...` with a key made of a shape and no limit in sight."""
+    frames = {act.frame.function for act in story.acts}
+    for node in ast.walk(story.module.source.tree) if story.captures else ():
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name in frames:
+            for statement, cache in _unbounded(node):
+                told = UnboundedCache(
+                    span=span(story.module, statement),
+                    text=text(story.module, statement),
+                    confidence=Confidence.LIKELY,
+                    cache=cache,
+                )
+                yield region(story.captures[0], story.acts), told
+
+
+def _unbounded(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[ast.stmt, str]]:
+    for node in ast.walk(function):
+        if not isinstance(node, ast.If):
+            continue
+        found = _membership(node.test)
+        if found is None or not _is_shape(found[0], function) or _is_limited(function, found[1]):
+            continue
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.Assign) and any(_stores(target, found[1]) for target in inner.targets):
+                yield inner, found[1]
+
+
+def _membership(test: ast.expr) -> tuple[ast.expr, str] | None:
+    """(key, cache) of `key not in cache` and of `cache.get(key) is None`."""
+    if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.NotIn):
+        return test.left, ast.unparse(test.comparators[0])
+    return None
+
+
+def _stores(target: ast.expr, cache: str) -> bool:
+    return isinstance(target, ast.Subscript) and ast.unparse(target.value) == cache
+
+
+def _is_shape(key: ast.expr, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    written = [key]
+    if isinstance(key, ast.Name):
+        written += [
+            node.value
+            for node in ast.walk(function)
+            if isinstance(node, ast.Assign)
+            and any(isinstance(target, ast.Name) and target.id == key.id for target in node.targets)
+        ]
+    return any(
+        (isinstance(node, ast.Attribute) and node.attr in ("shape", "size"))
+        or (isinstance(node, ast.Name) and node.id == "len")
+        for each in written
+        for node in ast.walk(each)
+    )
+
+
+def _is_limited(function: ast.FunctionDef | ast.AsyncFunctionDef, cache: str) -> bool:
+    body = ast.unparse(function)
+    return any(
+        word in body for word in (f"len({cache})", f"{cache}.pop", f"del {cache}[", f"{cache}.clear", "bisect", "round_up")
+    )
+
+
+def padding(story: Story) -> Told:
+    """An input that is filled in part, and what becomes of the rest."""
+    for captured in story.captures:
+        mixes = _mixes(story, captured)
+        for index, act in story.between(captured.end, len(story.acts), Verb.WRITE):
+            if not _is_part(act, captured) or story.is_captured(index):
+                continue
+            replay = next(story.replays(captured, index), None)
+            if replay is not None and mixes is not None and not _is_cleared(story, captured, index, replay):
+                yield region(captured, story.acts), tell(PaddingLeft, act, sure=mixes, target=act.text)
+            if replay is not None:
+                yield from _returned(story, captured, act)
+
+
+def _is_part(act: Act, captured: Captured) -> bool:
+    return act.is_partial and id(act.thing.owner) in captured.reads and _cut(act) is not None
+
+
+def _cut(act: Act) -> ast.Slice | None:
+    """The slice with an end that is not fixed through which an act writes."""
+    for node in ast.walk(act.node):
+        if isinstance(node, ast.Slice) and node.upper is not None and not isinstance(node.upper, ast.Constant):
+            return node
+    return None
+
+
+def _is_cleared(story: Story, captured: Captured, index: int, replay: int) -> bool:
+    owner = story.acts[index].thing.owner
+    before = max((at for at in story.replays(captured) if at < index), default=captured.end)
+    for at, act in story.between(before, replay, Verb.WRITE):
+        if act.thing.owner is owner and at != index and (not act.is_partial or _rest(act)):
+            return True
+    return False
+
+
+def _rest(act: Act) -> bool:
+    slices = [node for node in ast.walk(act.node) if isinstance(node, ast.Slice)]
+    return any(node.lower is not None and node.upper is None for node in slices)
+
+
+def _mixes(story: Story, captured: Captured) -> Confidence | None:
+    """How sure it is that rows meet in a region; None when all it does keeps them apart."""
+    unknown = False
+    for _, act in story.between(captured.begin, captured.end, Verb.METHOD, Verb.CALL):
+        if act.verb is Verb.CALL and act.thing.kind is Kind.UNKNOWN:
+            unknown = True
+        if act.verb is Verb.CALL and "BatchNorm" in act.thing.name and act.name == "training":
+            return Confidence.LIKELY
+        name = act.name if act.verb is Verb.METHOD else act.thing.name.rpartition(".")[2]
+        if name in MIXING and act.call is not None and act.thing.kind is not Kind.MODULE and _first_dimension(act):
+            return Confidence.LIKELY
+    return Confidence.POSSIBLE if unknown else None
+
+
+def _first_dimension(act: Act) -> bool:
+    """Whether an operation runs along the first dimension, or along all of them."""
+    assert act.call is not None
+    words = {word.arg: word.value for word in act.call.keywords}
+    place = 0 if act.verb is Verb.METHOD else 1
+    given = words.get("dim") or words.get("axis") or (act.call.args[place] if len(act.call.args) > place else None)
+    if given is None:
+        return True
+    parts = given.elts if isinstance(given, (ast.Tuple, ast.List)) else [given]
+    return any(isinstance(part, ast.Constant) and part.value == 0 for part in parts)
+
+
+def _returned(story: Story, captured: Captured, filled: Act) -> Told:
+    for _, act in story.between(captured.end, len(story.acts), Verb.RETURN):
+        if (
+            act.frame.caller is None
+            and act.frame is root(filled.frame)
+            and captured.made(act.thing)
+            and not _is_sliced(act.node)
+        ):
+            yield region(captured, story.acts), tell(PaddingReturned, act, target=act.text)
+
+
+def _is_sliced(node: ast.AST) -> bool:
+    return any(isinstance(each, ast.Slice) for each in ast.walk(node))

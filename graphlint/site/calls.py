@@ -1,0 +1,230 @@
+"""Calls: functions of the tree are walked into, constructors of torch make things, the rest reads its arguments."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from graphlint.site.acts import Frame, Verb
+from graphlint.site.construct import construct
+from graphlint.site.members import attribute
+from graphlint.site.methods import method
+from graphlint.site.names import NUMBERS, REFERENCE, SAME
+from graphlint.site.things import Kind, Scope, Slot, Thing
+from graphlint.site.walker import DEEPEST, Walker
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The arguments of a call, evaluated."""
+
+    places: tuple[Thing, ...]
+    names: Mapping[str, Thing]
+
+    @property
+    def all(self) -> tuple[Thing, ...]:
+        return (*self.places, *self.names.values())
+
+
+def call(walker: Walker, node: ast.Call) -> Thing:
+    """Walk one call expression."""
+    if isinstance(node.func, ast.Attribute):
+        receiver = walker.evaluate(node.func.value)
+        if receiver.kind is not Kind.OUTSIDE:
+            return _method(walker, receiver, node.func.attr, node)
+    function = walker.evaluate(node.func)
+    return apply(walker, function, _given(walker, node), node)
+
+
+def _given(walker: Walker, node: ast.Call) -> Given:
+    places = tuple(walker.evaluate(arg) for arg in node.args)
+    return Given(places, {word.arg or "**": walker.evaluate(word.value) for word in node.keywords})
+
+
+def _method(walker: Walker, receiver: Thing, name: str, node: ast.Call) -> Thing:
+    if receiver.kind is Kind.COMPILED and receiver.base is not None and name not in ("forward", "__call__"):
+        receiver = receiver.base
+    own = attribute(walker, receiver, name, node.func) if receiver.decl is not None or name in receiver.slots else None
+    given = _given(walker, node)
+    if own is not None and own.kind is not Kind.UNKNOWN:
+        return apply(walker, own, given, node)
+    if name == "forward" and receiver.kind in (Kind.MODULE, Kind.COMPILED, Kind.GRAPHED):
+        return apply(walker, receiver, given, node)
+    return method(walker, receiver, name, given.places, given.names, node)
+
+
+def apply(walker: Walker, function: Thing, given: Given, node: ast.Call) -> Thing:
+    """Call a thing."""
+    match function.kind:
+        case Kind.FUNCTION:
+            return _function(walker, function, given, node)
+        case Kind.CLASS:
+            return instance(walker, function, given, node)
+        case Kind.MODULE | Kind.INSTANCE:
+            return _module(walker, function, given, node)
+        case Kind.COMPILED | Kind.GRAPHED:
+            return _graphed(walker, function, given, node)
+        case Kind.OUTSIDE:
+            return _outside(walker, function.name, given, node)
+    walker.act(Verb.CALL, node, function, call=node)
+    walker.read(node, *given.all, name="argument")
+    made = walker.thing(Kind.UNKNOWN, node)
+    made.made_by = (function, *given.all)
+    return made
+
+
+def _function(walker: Walker, function: Thing, given: Given, node: ast.Call) -> Thing:
+    if function.name.startswith("functools."):
+        walker.act(Verb.CACHED, node, function, call=function.call)
+    walker.act(Verb.CALL, node, function, call=node)
+    if function.base is not None and function.kind is Kind.FUNCTION:
+        given = Given((function.base, *given.places), given.names)
+    return inline(walker, function, given, node)
+
+
+def inline(walker: Walker, function: Thing, given: Given, node: ast.AST) -> Thing:
+    """Walk the body of a function with these arguments; unknown when it is too deep or already running."""
+    body = function.function
+    if (
+        body is None
+        or function.module is None
+        or body in walker.running
+        or len(walker.running) >= DEEPEST
+        or walker.is_spent
+    ):
+        walker.read(node, *given.all, name="argument")
+        return walker.thing(Kind.UNKNOWN, node)
+    name = getattr(body, "name", function.name)
+    outer, frame, returned = walker.scope, walker.frame, walker.returned
+    scope = Scope(function.module, name, len(walker.acts), function.scope)
+    _bind(walker, scope, body.args, given, node)
+    walker.frame = Frame(function.module, name, node, frame)
+    walker.scope, walker.returned = scope, []
+    walker.running.append(body)
+    try:
+        if isinstance(body, ast.Lambda):
+            return walker.evaluate(body.body)
+        walker.run(body.body)
+        return _result(walker, node)
+    finally:
+        walker.running.pop()
+        walker.scope, walker.frame, walker.returned = outer, frame, returned
+
+
+def _result(walker: Walker, node: ast.AST) -> Thing:
+    kept = [thing for thing in walker.returned if thing.kind is not Kind.NONE]
+    return kept[-1] if kept else walker.thing(Kind.NONE, node)
+
+
+def _bind(walker: Walker, scope: Scope, parameters: ast.arguments, given: Given, node: ast.AST) -> None:
+    positional = [*parameters.posonlyargs, *parameters.args]
+    rest = dict(given.names)
+    for place, parameter in enumerate(positional):
+        known = given.places[place] if place < len(given.places) else _taken(rest, parameter.arg)
+        scope.slots[parameter.arg] = known or _default(walker, parameters, parameter, node)
+    for parameter in parameters.kwonlyargs:
+        scope.slots[parameter.arg] = _taken(rest, parameter.arg) or _default(walker, parameters, parameter, node)
+    if parameters.vararg is not None:
+        extra = walker.thing(Kind.CONTAINER, node)
+        extra.slots = {f"[{place}]": thing for place, thing in enumerate(given.places[len(positional) :])}
+        scope.slots[parameters.vararg.arg] = extra
+    if parameters.kwarg is not None:
+        named = walker.thing(Kind.CONTAINER, node)
+        named.slots = {f"[{name!r}]": thing for name, thing in rest.items()}
+        scope.slots[parameters.kwarg.arg] = named
+
+
+def _taken(rest: dict[str, Thing], name: str) -> Thing | None:
+    return rest.pop(name) if name in rest else None
+
+
+def _default(walker: Walker, parameters: ast.arguments, parameter: ast.arg, node: ast.AST) -> Thing:
+    positional = [*parameters.posonlyargs, *parameters.args]
+    found: ast.expr | None = None
+    if parameter in positional:
+        place = positional.index(parameter) - len(positional) + len(parameters.defaults)
+        found = parameters.defaults[place] if place >= 0 else None
+    elif parameter in parameters.kwonlyargs:
+        found = parameters.kw_defaults[parameters.kwonlyargs.index(parameter)]
+    if isinstance(found, ast.Constant):
+        return walker.evaluate(found)
+    return walker.thing(Kind.UNKNOWN, node, parameter.arg)
+
+
+def instance(walker: Walker, cls: Thing, given: Given, node: ast.AST) -> Thing:
+    """A new object of a class of the tree, after its `__init__`."""
+    decl = cls.decl
+    made = walker.thing(Kind.MODULE if decl is not None and is_module(walker, cls) else Kind.INSTANCE, node, cls.name)
+    made.decl, made.module = decl, cls.module
+    init = attribute(walker, made, "__init__", node)
+    if init.kind is Kind.FUNCTION:
+        inline(walker, init, Given((made, *given.places), given.names), node)
+    return made
+
+
+def is_module(walker: Walker, cls: Thing) -> bool:
+    assert cls.decl is not None
+    names = [getattr(base, "name", "") for base in walker.project.mro(cls.decl)[1:]]
+    return any(name == "torch.nn.Module" or name.startswith("torch.nn.") or name.endswith(".Module") for name in names)
+
+
+def _module(walker: Walker, module: Thing, given: Given, node: ast.AST) -> Thing:
+    called = node if isinstance(node, ast.Call) else None
+    walker.act(Verb.CALL, node, module, name="training" if module.is_training else "", call=called)
+    if module.decl is not None:
+        run = attribute(walker, module, "forward" if module.kind is Kind.MODULE else "__call__", node)
+        if run.kind is Kind.FUNCTION:
+            return inline(walker, run, Given((module, *given.places), given.names), node)
+    walker.read(node, *given.all, name="argument")
+    for child in module.slots.values():
+        if child.kind is Kind.MODULE:
+            _module(walker, child, Given((), {}), node)
+    made = walker.thing(Kind.TENSOR, node)
+    made.made_by = (module, *given.all)
+    return made
+
+
+def _graphed(walker: Walker, function: Thing, given: Given, node: ast.Call) -> Thing:
+    act = walker.act(Verb.CALL, node, function, call=node)
+    act.other = walker.thing(Kind.CONTAINER, node)
+    act.other.slots = {f"[{place}]": thing for place, thing in enumerate(given.all)}
+    if function.base is not None:
+        apply(walker, function.base, given, node)
+    else:
+        walker.read(node, *given.all, name="argument")
+    made = walker.thing(Kind.TENSOR, node)
+    made.made_by = (function,)
+    return made
+
+
+def _outside(walker: Walker, name: str, given: Given, node: ast.Call) -> Thing:
+    if name == "builtins.setattr" and len(given.places) == 3 and isinstance(node.args[1], ast.Constant):
+        walker.bind(Slot(given.places[0], str(node.args[1].value)), given.places[2], node)
+        return walker.thing(Kind.NONE, node)
+    if name == "builtins.getattr" and len(node.args) >= 2 and isinstance(node.args[1], ast.Constant):
+        return attribute(walker, given.places[0], str(node.args[1].value), node)
+    if name == "builtins.super":
+        return walker.thing(Kind.UNKNOWN, node, "super")
+    if name in NUMBERS:
+        return walker.thing(Kind.NUMBER, node)
+    if name in SAME | REFERENCE and given.places:
+        return given.places[0]
+    if name == "builtins.dict":
+        return _copied(walker, given, node)
+    return construct(walker, name, given.places, given.names, node)
+
+
+def _copied(walker: Walker, given: Given, node: ast.Call) -> Thing:
+    made = walker.thing(Kind.CONTAINER, node)
+    for thing in given.places:
+        made.slots.update(thing.slots)
+    made.slots.update({f"[{name!r}]": thing for name, thing in given.names.items()})
+    return made
+
+
+def keep(walker: Walker, node: ast.AST, container: Thing, things: Sequence[Thing], name: str) -> None:
+    """Put things into a container that outlives the moment."""
+    for thing in things:
+        walker.act(Verb.KEEP, node, thing, other=container, name=name)
+        container.slots["[*]"] = thing

@@ -1,0 +1,125 @@
+"""Functions that `torch.compile` runs with CUDA graphs."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from graphlint.events import (
+    CompiledClone,
+    CompiledDynamic,
+    CompiledInputMutated,
+    CompiledOverwritten,
+    CompiledStaleRead,
+    Event,
+)
+from graphlint.site.acts import Act, Frame, Verb
+from graphlint.site.names import GRAPH_MODES
+from graphlint.site.reuse import reuses
+from graphlint.site.story import Story, tell
+from graphlint.site.things import Kind, Thing
+from graphlint.types import Region, Target
+
+Told = Iterator[tuple[Region, Event]]
+
+
+def has_graphs(compiled: Thing) -> bool:
+    """Whether `torch.compile` was told to use CUDA graphs."""
+    words = {word.arg: word.value for word in compiled.call.keywords} if compiled.call is not None else {}
+    mode, backend, options = words.get("mode"), words.get("backend"), words.get("options")
+    if isinstance(mode, ast.Constant) and mode.value in GRAPH_MODES:
+        return True
+    if isinstance(backend, ast.Constant) and backend.value == "cudagraphs":
+        return True
+    return isinstance(options, ast.Dict) and any(_is_on(key, value) for key, value in zip(options.keys, options.values))
+
+
+def _is_on(key: ast.expr | None, value: ast.expr) -> bool:
+    named = isinstance(key, ast.Constant) and key.value == "triton.cudagraphs"
+    return named and isinstance(value, ast.Constant) and value.value is True
+
+
+def _region(compiled: Thing, act: Act) -> Region:
+    return Region(f"{act.frame.module.name}.{compiled.name or act.frame.function}", "compiled", act.span)
+
+
+def _name(compiled: Thing) -> str:
+    inner = compiled.base
+    return inner.name if inner is not None and inner.name else compiled.name
+
+
+def overwritten(story: Story) -> Told:
+    """Results that the next call writes over, and where they are read then."""
+    for reuse in reuses(story, Kind.COMPILED):
+        if not has_graphs(reuse.callee):
+            continue
+        act = reuse.keep or reuse.again
+        yield _region(reuse.callee, act), tell(CompiledOverwritten, act, target=act.text, targets=Target.COMPILE)
+        if reuse.read is not None:
+            yield (
+                _region(reuse.callee, reuse.read),
+                tell(CompiledStaleRead, reuse.read, target=reuse.read.text, targets=Target.COMPILE),
+            )
+
+
+def mutated(story: Story) -> Told:
+    """Arguments that a compiled function writes into."""
+    for index, call in enumerate(story.acts):
+        if call.verb is not Verb.CALL or call.thing.kind is not Kind.COMPILED or not has_graphs(call.thing):
+            continue
+        given = {id(thing.owner) for thing in call.other.slots.values()} if call.other is not None else set()
+        for _, act in story.between(index, len(story.acts), Verb.WRITE):
+            owner = act.thing.owner
+            if _is_under(act.frame, call.node) and id(owner) in given and not _is_managed(owner):
+                yield _region(call.thing, act), tell(CompiledInputMutated, act, target=_root(act), targets=Target.COMPILE)
+
+
+def _root(act: Act) -> str:
+    return act.thing.owner.name or act.text
+
+
+def _is_under(frame: Frame, node: ast.AST) -> bool:
+    while frame.caller is not None:
+        if frame.node is node:
+            return True
+        frame = frame.caller
+    return False
+
+
+def _is_managed(owner: Thing) -> bool:
+    """Whether a tensor's address is fixed for the compiler: a parameter, or a result of such a call."""
+    return owner.kind is Kind.PARAMETER or any(thing.kind is Kind.COMPILED for thing in owner.made_by)
+
+
+def dynamic(story: Story) -> Told:
+    """Dynamic shapes together with graphs."""
+    seen: set[int] = set()
+    for act in story.acts:
+        for thing in (act.thing, *([act.other] if act.other is not None else [])):
+            if thing.kind is Kind.COMPILED and id(thing) not in seen and has_graphs(thing) and _is_dynamic(thing):
+                seen.add(id(thing))
+                yield (
+                    _region(thing, act),
+                    tell(CompiledDynamic, act, at=thing.call, call=_name(thing), targets=Target.COMPILE),
+                )
+
+
+def _is_dynamic(compiled: Thing) -> bool:
+    words = {word.arg: word.value for word in compiled.call.keywords} if compiled.call is not None else {}
+    given = words.get("dynamic")
+    return isinstance(given, ast.Constant) and given.value is True
+
+
+def clones(story: Story) -> Told:
+    """Copies of a result that are made inside, where they are results again."""
+    for index, call in enumerate(story.acts):
+        if call.verb is not Verb.CALL or call.thing.kind is not Kind.COMPILED or not has_graphs(call.thing):
+            continue
+        for _, act in story.between(index, len(story.acts), Verb.RETURN):
+            if act.frame.node is call.node and _is_clone(act.node):
+                yield _region(call.thing, act), tell(CompiledClone, act, target=act.text, targets=Target.COMPILE)
+
+
+def _is_clone(node: ast.AST) -> bool:
+    value = node.value if isinstance(node, ast.Return) else None
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "clone"

@@ -1,0 +1,62 @@
+"""Callables of `make_graphed_callables`: how they are made and called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from graphlint.events import Event, GraphedMisused, GraphedOverwritten
+from graphlint.site.acts import Act, Verb
+from graphlint.site.construct import argument, constant
+from graphlint.site.reuse import reuses
+from graphlint.site.story import Story, tell
+from graphlint.site.things import Kind, Thing
+from graphlint.types import Confidence, Region
+
+Told = Iterator[tuple[Region, Event]]
+MAKES = "make_graphed_callables"
+
+
+def _region(act: Act) -> Region:
+    name = f"{act.frame.module.name}.{act.frame.function}".rstrip(".")
+    return Region(name, "graphed", act.span)
+
+
+def misused(story: Story) -> Told:
+    """Ways of making or calling that are refused."""
+    for act in story.acts:
+        if act.verb is not Verb.CALL:
+            continue
+        why = _made(act) if act.thing.name.endswith(MAKES) and act.thing.kind is Kind.OUTSIDE else _called(act)
+        if why:
+            yield _region(act), tell(GraphedMisused, act, sure=Confidence.CERTAIN, why=why)
+
+
+def _made(act: Act) -> str:
+    for layer in act.layers:
+        block = layer.thing
+        if block is not None and block.kind is Kind.AUTOCAST and constant(argument(block, "cache_enabled")) is not False:
+            return "it is made under `autocast` with the cache of casts on"
+    return ""
+
+
+def _called(act: Act) -> str:
+    if act.thing.kind is not Kind.GRAPHED or act.call is None or not act.call.keywords:
+        return _sample(act.thing) if act.thing.kind is Kind.GRAPHED else ""
+    return "it is called with keyword arguments"
+
+
+def _sample(graphed: Thing) -> str:
+    given = argument(graphed, "sample_args", 1)
+    parts = list(given.slots.values()) if given is not None and given.kind is Kind.CONTAINER else []
+    return (
+        "a sample argument is no tensor"
+        if any(part.kind in (Kind.NUMBER, Kind.CONSTANT, Kind.NONE) for part in parts)
+        else ""
+    )
+
+
+def overwritten(story: Story) -> Told:
+    """A second call before the first result was used."""
+    for reuse in reuses(story, Kind.GRAPHED):
+        act = reuse.keep or reuse.again
+        yield _region(act), tell(GraphedOverwritten, act, target=act.text)

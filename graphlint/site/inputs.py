@@ -1,0 +1,178 @@
+"""Do new data reach the tensors that a graph reads?"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from graphlint.events import EntryRebound, Event, InputDies, InputNotRefreshed, InputRebound, RefreshMissesInput
+from graphlint.site.acts import Act, Frame, Verb
+from graphlint.site.story import Captured, Story, region, tell
+from graphlint.site.things import STATE, Kind, Scope, Slot, Thing
+from graphlint.types import Region
+
+Told = Iterator[tuple[Region, Event]]
+
+
+def rebound(story: Story) -> Told:
+    """A slot that a region read is bound to something else before a replay."""
+    for captured in story.captures:
+        called = {id(act.thing) for act in story.acts[captured.begin : captured.end] if act.verb is Verb.CALL}
+        for index, act in story.between(captured.end, len(story.acts), Verb.BIND):
+            before = captured.inputs.get(act.slot) if act.slot is not None else None
+            if before is None or before.kind not in STATE or id(before) in called or before is act.thing:
+                continue
+            if not story.is_captured(index) and _is_lost(story, captured, index, act, before):
+                yield region(captured, story.acts), tell(InputRebound, act, target=_written(act), place=_place(act.slot))
+
+
+def _is_lost(story: Story, captured: Captured, index: int, act: Act, before: Thing) -> bool:
+    replay = story.next_replay(captured, index)
+    if replay is None or act.thing.kind in (Kind.NONE, Kind.FUNCTION, Kind.CLASS):
+        return False
+    if root(act.frame) is not root(story.acts[replay].frame) and not act.thing.owner.is_argument:
+        return False
+    for _, later in story.between(captured.end, replay, Verb.WRITE):
+        if later.thing.owner is before.owner or later.other is act.thing:
+            return False
+    return not any(later.slot == act.slot and later.thing is before for _, later in story.between(index, replay, Verb.BIND))
+
+
+def _place(slot: Slot | None) -> str:
+    if slot is None or isinstance(slot.holder, Scope):
+        return "name"
+    return "entry" if slot.key.startswith("[") else "attribute"
+
+
+def _written(act: Act) -> str:
+    node = act.node
+    if isinstance(node, ast.Assign) and node.targets:
+        return ast.unparse(node.targets[0])
+    return ast.unparse(node.target) if isinstance(node, (ast.AnnAssign, ast.AugAssign)) else act.text
+
+
+def root(frame: Frame) -> Frame:
+    while frame.caller is not None:
+        frame = frame.caller
+    return frame
+
+
+def entries(story: Story) -> Told:
+    """A region that replaces an entry it reads; and the data that then goes to the replacement."""
+    for captured in story.captures:
+        replaced = dict(_replaced(story, captured))
+        for act in replaced.values():
+            yield region(captured, story.acts), tell(EntryRebound, act, target=_written(act))
+        for index, act in story.between(captured.end, len(story.acts), Verb.WRITE):
+            if story.next_replay(captured, index) is None or not _misses(act, replaced, captured):
+                continue
+            yield region(captured, story.acts), tell(RefreshMissesInput, act, target=act.text)
+
+
+def _replaced(story: Story, captured: Captured) -> Iterator[tuple[Slot, Act]]:
+    loaded: set[Slot] = set()
+    for act in story.acts[captured.begin : captured.end]:
+        if act.slot is None or isinstance(act.slot.holder, Scope) or not act.slot.key.startswith("["):
+            continue
+        if act.verb is Verb.LOAD and act.slot in captured.inputs:
+            loaded.add(act.slot)
+        elif act.verb is Verb.BIND and act.slot in loaded and captured.made(act.thing):
+            yield act.slot, act
+
+
+def _misses(act: Act, replaced: dict[Slot, Act], captured: Captured) -> bool:
+    for slot, bound in replaced.items():
+        if act.thing is bound.thing or (act.thing.kind is Kind.ANY_ITEM and act.thing.base is slot.holder):
+            return True
+    return False
+
+
+def unrefreshed(story: Story) -> Told:
+    """A loop or a function that is given new data, replays, and writes none of them anywhere."""
+    for captured in story.captures:
+        for index in story.replays(captured):
+            act = story.acts[index]
+            for name in sorted(_ignored(story, captured, act)):
+                yield region(captured, story.acts), tell(InputNotRefreshed, act, source=name)
+
+
+def _ignored(story: Story, captured: Captured, replay: Act) -> set[str]:
+    loop = next((layer for layer in replay.layers if isinstance(layer.node, (ast.For, ast.AsyncFor))), None)
+    if loop is not None and loop.node not in [layer.node for layer in story.acts[captured.begin].layers]:
+        assert isinstance(loop.node, (ast.For, ast.AsyncFor))
+        if loop.thing is not None and loop.thing.kind is not Kind.NUMBER and not _is_range(loop.node.iter):
+            inside = [act for act in story.acts[captured.end :] if loop.node in [layer.node for layer in act.layers]]
+            return _unused_targets(captured, loop.node.target, inside)
+    if replay.frame.caller is None and replay.frame is not root(story.acts[captured.begin].frame):
+        return _unused_arguments(story, captured, replay)
+    return set()
+
+
+def _is_range(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
+
+
+def _unused_targets(captured: Captured, target: ast.expr, inside: list[Act]) -> set[str]:
+    names = {node.id for node in ast.walk(target) if isinstance(node, ast.Name) and not node.id.startswith("_")}
+    bound = {act.slot for act in inside if act.verb is Verb.BIND and act.slot is not None}
+    if bound & set(captured.inputs):
+        return set()
+    written = [act for act in inside if act.verb is Verb.WRITE and id(act.thing.owner) in captured.reads]
+    if not written:
+        return {ast.unparse(target)} if names and _reads_data(captured) else set()
+    loaded = {act.slot.key for act in inside if act.verb is Verb.LOAD and act.slot is not None}
+    return names - loaded if len(names) > 1 and not isinstance(target, ast.Name) else set()
+
+
+def _reads_data(captured: Captured) -> bool:
+    return any(thing.kind in (Kind.TENSOR, Kind.UNKNOWN) for slot, thing in captured.inputs.items())
+
+
+def _unused_arguments(story: Story, captured: Captured, replay: Act) -> set[str]:
+    """Arguments that are never looked at although an input is called after them."""
+    own = [act for act in story.acts if act.frame is replay.frame]
+    loaded = {act.slot.key for act in own if act.verb is Verb.LOAD and act.slot is not None}
+    written = {id(act.thing.owner) for act in story.acts if act.verb is Verb.WRITE and root(act.frame) is replay.frame}
+    inputs = {slot.key: thing for slot, thing in captured.inputs.items() if id(thing.owner) not in written}
+    found: set[str] = set()
+    for name in _parameters(story, replay) - loaded:
+        if any(name in key and thing.kind in STATE for key, thing in inputs.items()):
+            found.add(name)
+    return found
+
+
+def _parameters(story: Story, replay: Act) -> set[str]:
+    for node in ast.walk(story.module.source.tree):
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or node.name != replay.frame.function:
+            continue
+        if node.lineno <= replay.span.line <= (node.end_lineno or node.lineno):
+            return {each.arg for each in [*node.args.args, *node.args.kwonlyargs]} - {"self"}
+    return set()
+
+
+def dying(story: Story) -> Told:
+    """A function that gives its graph away and keeps an input to itself."""
+    for captured in story.captures:
+        frame = story.acts[captured.begin].frame
+        held = _held(story, captured)
+        for _, act in story.between(captured.end, len(story.acts), Verb.RETURN):
+            if act.frame is not frame or captured.graph not in act.thing.family():
+                continue
+            kept = {id(thing.owner) for thing in act.thing.family()} | held
+            for slot, thing in captured.inputs.items():
+                if _is_own(slot, thing, frame) and id(thing.owner) not in kept:
+                    yield region(captured, story.acts), tell(InputDies, act, target=slot.key, graph=act.text)
+
+
+def _held(story: Story, captured: Captured) -> set[int]:
+    """Things that something else than a variable holds."""
+    found: set[int] = set()
+    for act in story.acts:
+        if act.verb is Verb.KEEP or (act.verb is Verb.BIND and act.slot is not None and isinstance(act.slot.holder, Thing)):
+            found |= {id(thing.owner) for thing in act.thing.family()}
+    return found
+
+
+def _is_own(slot: Slot, thing: Thing, frame: Frame) -> bool:
+    local = isinstance(slot.holder, Scope) and slot.holder.name == frame.function and slot.holder.outer is not None
+    return local and thing.kind is Kind.TENSOR and not thing.owner.is_argument and thing.born > slot.holder.born

@@ -1,0 +1,41 @@
+"""Data loaders around a capture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from graphlint.events import Event, LastBatch, LoaderThread
+from graphlint.site.acts import Verb
+from graphlint.site.construct import argument, constant
+from graphlint.site.story import Story, region, tell
+from graphlint.site.things import Kind
+from graphlint.types import Confidence, Region
+
+Told = Iterator[tuple[Region, Event]]
+
+
+def threads(story: Story) -> Told:
+    """A capture inside a loop over a loader that pins memory in a thread."""
+    for captured in story.captures:
+        act = story.acts[captured.begin]
+        mode = constant(argument(captured.capture, "capture_error_mode", 3))
+        for layer in act.layers:
+            loader = layer.thing
+            if loader is None or loader.kind is not Kind.LOADER or mode in ("thread_local", "relaxed"):
+                continue
+            if constant(argument(loader, "pin_memory")) is True:
+                yield region(captured, story.acts), tell(LoaderThread, act, loader=loader.name)
+
+
+def last_batches(story: Story) -> Told:
+    """A loop over a loader whose last batch can be smaller than the input it fills."""
+    for captured in story.captures:
+        for _, act in story.between(captured.end, len(story.acts), Verb.WRITE):
+            loader = next(
+                (layer.thing for layer in act.layers if layer.thing is not None and layer.thing.kind is Kind.LOADER), None
+            )
+            if loader is None or act.is_partial or id(act.thing.owner) not in captured.reads:
+                continue
+            if constant(argument(loader, "drop_last")) is not True and "batch_sampler" not in loader.arguments:
+                told = tell(LastBatch, act, sure=Confidence.POSSIBLE, loader=act.text)
+                yield region(captured, story.acts), told

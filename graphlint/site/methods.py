@@ -1,0 +1,123 @@
+"""Methods of things the tree does not define: tensors, modules, graphs, containers, optimizers."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+
+from graphlint.site.acts import Verb
+from graphlint.site.construct import constant, duplicate
+from graphlint.site.names import FLUENT, NOT_IN_PLACE, PUTTING, SIZES, VIEWS
+from graphlint.site.things import Kind, Slot, Thing
+from graphlint.site.walker import Walker
+
+Places = Sequence[Thing]
+Names = Mapping[str, Thing]
+
+
+def method(walker: Walker, receiver: Thing, name: str, places: Places, names: Names, node: ast.Call) -> Thing:
+    """Call a method and give what it returns."""
+    act = walker.act(Verb.METHOD, node, receiver, name=name, call=node)
+    act.other = places[0] if places else None
+    match receiver.kind:
+        case Kind.MODULE:
+            return _module(walker, receiver, name, places, node)
+        case Kind.GRAPH if name in ("capture_begin", "capture_end"):
+            return _manual(walker, receiver, name, names, node)
+        case Kind.GRAPH if name == "pool":
+            return walker.thing(Kind.POOL, node)
+        case Kind.CONTAINER:
+            return _container(walker, receiver, name, places, node)
+        case Kind.TENSOR | Kind.UNKNOWN | Kind.ANY_ITEM | Kind.PARAMETER:
+            return _tensor(walker, receiver, name, places, node)
+        case Kind.STREAM if name == "record_event":
+            return places[0] if places else walker.thing(Kind.EVENT, node)
+    walker.read(node, *places, *names.values(), name="argument")
+    return walker.thing(Kind.UNKNOWN, node)
+
+
+def _module(walker: Walker, module: Thing, name: str, places: Places, node: ast.Call) -> Thing:
+    if name in ("eval", "train"):
+        is_on = name == "train" and constant(places[0] if places else None) is not False
+        for part in module.family():
+            part.is_training = is_on
+    if name == "requires_grad_":
+        is_off = constant(places[0] if places else None) is False
+        for part in module.family():
+            part.is_frozen = is_off
+    if name in ("register_buffer", "register_parameter", "add_module") and len(places) > 1:
+        key = constant(places[0])
+        if isinstance(key, str):
+            walker.bind(Slot(module, key), places[1], node)
+    if name == "append" and places:
+        module.slots[f"[{len(module.slots)}]"] = places[0]
+    if name in FLUENT:
+        return module
+    if name in ("parameters", "buffers", "named_parameters", "named_buffers"):
+        return walker.thing(Kind.PARAMETERS, node, base=module)
+    return walker.thing(Kind.UNKNOWN, node)
+
+
+def _manual(walker: Walker, graph: Thing, name: str, names: Names, node: ast.Call) -> Thing:
+    """`capture_begin` and `capture_end` open and close what `torch.cuda.graph` does as a block."""
+    capture = walker.thing(Kind.CAPTURE, node, "capture_begin", base=graph)
+    capture.arguments = dict(names)
+    walker.act(Verb.ENTER if name == "capture_begin" else Verb.LEAVE, node, capture)
+    return walker.thing(Kind.NONE, node)
+
+
+def _container(walker: Walker, receiver: Thing, name: str, places: Places, node: ast.Call) -> Thing:
+    if name in PUTTING:
+        for thing in places:
+            walker.act(Verb.KEEP, node, thing, other=receiver, name=name)
+        if places:
+            _put(receiver, name, places)
+        return walker.thing(Kind.NONE, node)
+    if name in ("get", "pop") and node.args:
+        key = constant(places[0])
+        known = receiver.slots.get(f"[{key!r}]") or receiver.slots.get("[*]")
+        return known or walker.thing(Kind.ANY_ITEM, node, base=receiver)
+    if name == "copy":
+        made = walker.thing(Kind.CONTAINER, node)
+        made.slots = dict(receiver.slots)
+        return made
+    return walker.thing(Kind.ANY_ITEM, node, base=receiver)
+
+
+def _put(receiver: Thing, name: str, places: Places) -> None:
+    if name == "update":
+        receiver.slots.update(places[0].slots)
+    elif name == "append":
+        receiver.slots[f"[{len(receiver.slots)}]"] = places[0]
+    else:
+        receiver.slots["[*]"] = places[-1]
+
+
+def _tensor(walker: Walker, receiver: Thing, name: str, places: Places, node: ast.Call) -> Thing:
+    if name in SIZES:
+        return walker.thing(Kind.NUMBER, node)
+    if name in PUTTING and receiver.kind is not Kind.TENSOR:
+        for thing in places:
+            walker.act(Verb.KEEP, node, thing, other=receiver, name=name)
+    if name in VIEWS:
+        return walker.thing(Kind.TENSOR, node, base=receiver)
+    if name.endswith("_") and not name.endswith("__") and name not in NOT_IN_PLACE:
+        walker.read(node, *places, name="argument")
+        is_partial = receiver.base is not None and receiver.name == "view" and _is_cut(receiver)
+        walker.write(node, receiver, other=places[0] if places else None, name=name, is_partial=is_partial)
+        return receiver
+    walker.read(node, receiver, name=name)
+    walker.read(node, *places, name="argument")
+    if name == "clone":
+        return duplicate(walker, receiver, node, 6)
+    made = walker.thing(Kind.TENSOR if receiver.kind is Kind.TENSOR else Kind.UNKNOWN, node, name)
+    made.made_by = (receiver,)
+    return made
+
+
+def _is_cut(view: Thing) -> bool:
+    """Whether a view was made by a subscript that leaves something out."""
+    node = view.node
+    return isinstance(node, ast.Subscript) and not (
+        isinstance(node.slice, ast.Slice) and node.slice.lower is node.slice.upper is None
+    )

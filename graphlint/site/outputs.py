@@ -1,0 +1,98 @@
+"""Are results of a graph read when they hold what is meant?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from graphlint.events import Event, OutputKept, OutputUnset
+from graphlint.site.acts import Act, Verb
+from graphlint.site.inputs import root
+from graphlint.site.story import Captured, Story, region, tell
+from graphlint.site.things import Kind, Scope, Thing
+from graphlint.types import Region
+
+Told = Iterator[tuple[Region, Event]]
+LOOKS = frozenset(
+    [
+        "operator",
+        "item",
+        "tolist",
+        "numpy",
+        "cpu",
+        "clone",
+        "float",
+        "f-string",
+        "builtins.print",
+        "builtins.float",
+        "builtins.int",
+        "to",
+    ]
+)
+
+
+def kept(story: Story) -> Told:
+    """A result that is kept without a copy although the next replay writes over it."""
+    for captured in story.captures:
+        first = next(story.replays(captured), None)
+        if first is None:
+            continue
+        for index, act in story.between(first, len(story.acts), Verb.KEEP, Verb.BIND, Verb.RETURN):
+            how = "" if story.is_captured(index) else _how(story, captured, index, act)
+            if how:
+                yield region(captured, story.acts), tell(OutputKept, act, target=_named(act), how=how)
+
+
+def _how(story: Story, captured: Captured, index: int, act: Act) -> str:
+    if act.verb is Verb.RETURN:
+        return "returned" if _is_given_away(story, captured, index, act) else ""
+    if not captured.made(act.thing):
+        return ""
+    again = next(story.replays(captured, index), None)
+    if again is None:
+        return ""
+    if act.verb is Verb.KEEP:
+        return {"append": "appended", "comprehension": "collected", "yield": "yielded"}.get(act.name, "put away")
+    assert act.slot is not None
+    if isinstance(act.slot.holder, Thing):
+        return "put away" if act.slot.holder.kind is Kind.CONTAINER or act.slot.key.startswith("[") else ""
+    return "read after the next replay" if _is_read_later(story, act, index, again) else ""
+
+
+def _is_read_later(story: Story, act: Act, index: int, again: int) -> bool:
+    """Whether a name given to a result is read behind the next replay before it is bound anew."""
+    for later, each in story.between(index, len(story.acts), Verb.LOAD, Verb.BIND):
+        if each.slot != act.slot:
+            continue
+        if each.verb is Verb.BIND:
+            return False
+        if later > again:
+            return isinstance(act.slot.holder, Scope) if act.slot is not None else False
+    return False
+
+
+def _is_given_away(story: Story, captured: Captured, index: int, act: Act) -> bool:
+    is_root = act.frame.caller is None and root(story.acts[captured.begin].frame) is not act.frame
+    if not is_root or not any(captured.made(thing) for thing in act.thing.family()):
+        return False
+    return any(
+        story.acts[at].frame is act.frame or root(story.acts[at].frame) is act.frame
+        for at in _before(story, captured, index)
+    )
+
+
+def _before(story: Story, captured: Captured, index: int) -> Iterator[int]:
+    return (at for at in story.replays(captured) if at < index)
+
+
+def _named(act: Act) -> str:
+    return act.thing.name or act.text
+
+
+def unset(story: Story) -> Told:
+    """A value that is read behind the capture and before the first replay."""
+    for captured in story.captures:
+        first = next(story.replays(captured), len(story.acts))
+        home = root(story.acts[captured.begin].frame)
+        for index, act in story.between(captured.end, first, Verb.READ):
+            if captured.made(act.thing) and act.name in LOOKS and root(act.frame) is home and not story.is_captured(index):
+                yield region(captured, story.acts), tell(OutputUnset, act, target=act.text)

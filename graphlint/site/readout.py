@@ -1,0 +1,37 @@
+"""The events of the capture sites of a project, one group a region."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from graphlint.events import Event
+from graphlint.project import Module, Project
+from graphlint.site.answers import site_events
+from graphlint.types import Region, Span
+
+
+class SiteEvents(NamedTuple):
+    """What the code around one region does to it; `failure` is the exception that ended the walk of its file."""
+
+    region: Region
+    events: tuple[Event, ...]
+    failure: Exception | None = None
+
+
+def read_sites(project: Project) -> Iterator[SiteEvents]:
+    """The regions of every given file to which something is done from outside."""
+    for module in project.given:
+        yield from _read(module, project)
+
+
+def _read(module: Module, project: Project) -> Iterator[SiteEvents]:
+    found: dict[Region, list[Event]] = {}
+    try:
+        for region, event in site_events(module.source, project):
+            found.setdefault(region, []).append(event)
+    except (Exception, RecursionError) as error:
+        name = module.source.name
+        yield SiteEvents(Region(module.name, "failed", Span(name, 1, 0, 1, 0)), (), error)
+    for region, events in found.items():
+        yield SiteEvents(region, tuple(events))

@@ -1,0 +1,54 @@
+"""Results that belong to the callee: what a second call does to the result of the first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from graphlint.site.acts import Act, Verb
+from graphlint.site.story import Story
+from graphlint.site.things import Kind, Thing
+
+
+class Reuse(NamedTuple):
+    """A result of `first` that is still read (`read`) or kept (`keep`) although `again` wrote over it."""
+
+    callee: Thing
+    again: Act
+    read: Act | None
+    keep: Act | None
+
+
+def reuses(story: Story, kind: Kind) -> Iterator[Reuse]:
+    """Every result of a callee of one kind that outlives the next call."""
+    calls: dict[int, list[int]] = {}
+    for index, act in enumerate(story.acts):
+        if act.verb is Verb.CALL and act.thing.kind is kind:
+            calls.setdefault(id(act.thing), []).append(index)
+    for places in calls.values():
+        for first, again in pairwise(places):
+            found = _after(story, first, again, len(story.acts))
+            if found is not None:
+                yield found
+
+
+def _after(story: Story, first: int, again: int, last: int) -> Reuse | None:
+    callee, call = story.acts[first].thing, story.acts[again]
+    for _, act in story.between(first, again, Verb.KEEP):
+        if _is_result(act.thing, callee, first, again):
+            return Reuse(callee, call, None, act)
+    for _, act in story.between(again, last, Verb.READ):
+        if _is_result(act.thing, callee, first, again):
+            return Reuse(callee, call, act, None)
+    return None
+
+
+def _is_result(thing: Thing, callee: Thing, first: int, again: int) -> bool:
+    owner = thing.owner
+    return (
+        first < owner.born <= again + 1
+        and owner.made_by[:1] == (callee,)
+        and owner.node is not None
+        and owner.kind is Kind.TENSOR
+    )

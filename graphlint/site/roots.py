@@ -1,0 +1,165 @@
+"""Which functions and classes of a file are walked.
+
+A helper that is called by another function of the same file is seen from there, with the arguments it really gets; only
+functions that nobody in the file calls are roots, and classes, whose methods are called in the order in which they are
+used: those that capture before those that replay.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from graphlint.project import Module, Project
+from graphlint.regions import Forward, forwards, marked
+from graphlint.site.acts import Act
+from graphlint.site.story import Story, whole
+from graphlint.site.walk import walk_class, walk_function, walk_script
+
+FunctionDef = ast.FunctionDef | ast.AsyncFunctionDef
+
+SITE = re.compile(
+    r"\bcuda\.graph\b|\bCUDAGraph\b|make_graphed_callables|reduce-overhead|max-autotune|\bcudagraphs\b|capture_begin"
+)
+"""What the text of a file that captures holds; anything else is not worth a walk."""
+
+CAPTURES = frozenset({"graph", "CUDAGraph", "make_graphed_callables", "compile", "capture_begin", "cuda_graph"})
+REPLAYS = "replay"
+STREAMS = re.compile(r"cuda\.stream\(|[sS]tream\(")
+GROWS = re.compile(r"\b(cat|concat|hstack|vstack)\(")
+STREAM_NAMES = frozenset({"stream", "Stream"})
+CATS = frozenset({"cat", "concat", "hstack", "vstack"})
+
+
+def walks(project: Project, module: Module) -> Iterator[list[Act]]:
+    """The acts of every root of a file."""
+    if not SITE.search(module.source.text):
+        return
+    tree = module.source.tree.body
+    functions = [node for node in tree if isinstance(node, FunctionDef)]
+    classes = [node for node in tree if isinstance(node, ast.ClassDef)]
+    reach = _reach(functions, classes)
+    script = [node for node in tree if not isinstance(node, (FunctionDef, ast.ClassDef)) and _is_used(node, reach)]
+    if script:
+        yield walk_script(project, module).acts
+    callers: list[ast.AST] = [*functions, *script]
+    for node in functions:
+        if _touches(node, reach) and not _called_from(node, callers, reach):
+            yield walk_function(project, module, node).acts
+    used = {name for node in callers if _touches(node, reach) for name in _names(node)}
+    for each in classes:
+        order = _order(each) if each.name not in used else []
+        if order:
+            yield walk_class(project, module.class_(each, each.name), order).acts
+
+
+def regions(project: Project, module: Module) -> Iterator[Story]:
+    """Regions that others will capture, where they work on side streams or let state grow: `forward` and marked functions."""
+    text = module.source.text
+    if not STREAMS.search(text) and not GROWS.search(text):
+        return
+    for forward in forwards(project, module):
+        node = forward.owner.node
+        if (STREAMS.search(text) and _mentions(node, STREAM_NAMES)) or _grows(node):
+            yield _forward(project, forward)
+    for mark in marked(module) if STREAMS.search(text) else ():
+        function = mark.decl.node
+        if not isinstance(function, ast.Lambda) and mark.decl.owner is None:
+            acts = walk_function(project, module, function).acts
+            yield whole(module, acts, 0, f"{module.name}.{mark.decl.name}", "marked", function)
+
+
+def _forward(project: Project, forward: Forward) -> Story:
+    """Two calls in a row, of which the second is the region: the first one leaves its state behind."""
+    owner = forward.owner
+    first = walk_class(project, owner, ["forward"])
+    acts = walk_class(project, owner, ["forward", "forward"]).acts
+    name = f"{owner.module.name}.{owner.name}.forward"
+    return whole(owner.module, acts, len(first.acts), name, "forward", owner.node)
+
+
+def _grows(node: ast.ClassDef) -> bool:
+    """Whether a class concatenates and binds attributes outside `__init__`."""
+    if not _mentions(node, CATS):
+        return False
+    for method in node.body:
+        if isinstance(method, FunctionDef) and method.name != "__init__":
+            for each in ast.walk(method):
+                if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store):
+                    return True
+    return False
+
+
+def _called_from(node: FunctionDef, callers: list[ast.AST], reach: set[str]) -> bool:
+    return any(each is not node and node.name in _names(each) and _touches(each, reach) for each in callers)
+
+
+def _is_used(node: ast.stmt, reach: set[str]) -> bool:
+    """Whether a statement at the top of a file captures, or calls what captures and keeps the result.
+
+    A bare `main()` is not followed: `main` is walked as a root of its own.
+    """
+    if _captures(node):
+        return True
+    return any(isinstance(each, ast.Assign) and bool(_names(each.value) & reach) for each in ast.walk(node))
+
+
+def _reach(functions: list[FunctionDef], classes: list[ast.ClassDef]) -> set[str]:
+    """Names of functions and classes that capture, directly or through each other."""
+    found = {node.name for node in [*functions, *classes] if _captures(node)}
+    for _ in range(4):
+        found |= {node.name for node in functions if _names(node) & found}
+    return found
+
+
+def _touches(node: ast.AST, reach: set[str]) -> bool:
+    return _captures(node) or bool(_names(node) & reach)
+
+
+def _captures(node: ast.AST) -> bool:
+    for each in ast.walk(node):
+        if isinstance(each, ast.Attribute) and each.attr in CAPTURES:
+            return True
+        if isinstance(each, ast.Name) and each.id in CAPTURES:
+            return True
+    return False
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+
+
+def _order(node: ast.ClassDef) -> list[str]:
+    """The public methods of a class that captures, those that capture first; the ones that replay are called twice."""
+    methods = [each for each in node.body if isinstance(each, FunctionDef) and each.name != "__init__"]
+    if not any(_mentions(each, CAPTURES) for each in node.body):
+        return []
+    inner = {attr for each in methods for attr in _own_calls(each)}
+    outer = [each for each in methods if each.name not in inner or _mentions(each, {REPLAYS})]
+    first = [each.name for each in outer if _mentions(each, CAPTURES) or _own_calls(each) & _capturing(methods)]
+    rest = [each.name for each in outer if each.name not in first]
+    replaying = [each.name for each in outer if _mentions(each, {REPLAYS})]
+    return [*first, *rest, *replaying]
+
+
+def _capturing(methods: list[FunctionDef]) -> set[str]:
+    return {each.name for each in methods if _mentions(each, CAPTURES)}
+
+
+def _mentions(node: ast.AST, names: frozenset[str] | set[str]) -> bool:
+    return any(
+        (isinstance(each, ast.Attribute) and each.attr in names) or (isinstance(each, ast.Name) and each.id in names)
+        for each in ast.walk(node)
+    )
+
+
+def _own_calls(node: ast.AST) -> set[str]:
+    return {
+        each.func.attr
+        for each in ast.walk(node)
+        if isinstance(each, ast.Call)
+        and isinstance(each.func, ast.Attribute)
+        and isinstance(each.func.value, ast.Name)
+        and each.func.value.id == "self"
+    }

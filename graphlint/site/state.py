@@ -1,0 +1,86 @@
+"""State that outlives a region: remembered results, and attributes that grow."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from graphlint.events import CachedTensor, Event, GrowingState
+from graphlint.site.acts import Act, Verb
+from graphlint.site.story import Captured, Story, region, tell
+from graphlint.site.things import Kind, Thing
+from graphlint.types import Confidence, Region
+
+Told = Iterator[tuple[Region, Event]]
+SMALL = 16
+"""Entries of a cache that a service with a few shapes can be expected to fill."""
+
+
+def cached(story: Story) -> Told:
+    """A function whose bounded cache owns a tensor that the region reads."""
+    for captured in story.captures:
+        for _, act in story.between(captured.begin, captured.end, Verb.CACHED):
+            bound = _bound(act)
+            made = _made(story, captured, act) if bound is not None else None
+            if made is not None and bound is not None:
+                sure = Confidence.LIKELY if bound <= SMALL else Confidence.POSSIBLE
+                yield region(captured, story.acts), tell(CachedTensor, made, sure=sure, function=made.frame.function)
+
+
+def _bound(act: Act) -> int | None:
+    """How many results are kept; None when all are."""
+    if act.thing.name == "functools.cache":
+        return None
+    size: ast.expr | None = None
+    if act.call is not None:
+        size = next((word.value for word in act.call.keywords if word.arg == "maxsize"), None)
+        size = size or (act.call.args[0] if act.call.args else None)
+    if size is None:
+        return 128
+    known = size.value if isinstance(size, ast.Constant) else None
+    return known if isinstance(known, int) else None
+
+
+def _made(story: Story, captured: Captured, act: Act) -> Act | None:
+    for _, each in story.between(captured.begin, captured.end, Verb.RETURN):
+        if each.frame.node is act.node and each.thing.kind is Kind.TENSOR:
+            return each
+    return None
+
+
+def growing(story: Story) -> Told:
+    """An attribute that is concatenated with something and bound to the result."""
+    for captured in story.captures:
+        grown = [act for _, act in story.between(captured.begin, captured.end, Verb.GROW)]
+        bound = [act for _, act in story.between(captured.begin, captured.end, Verb.BIND)]
+        for act in grown:
+            slot = next((each.slot for each in bound if _closes(each, act)), None)
+            if slot is not None:
+                yield region(captured, story.acts), tell(GrowingState, act, target=f"{slot.text}")
+
+
+def _closes(bind: Act, grow: Act) -> bool:
+    """Whether a result of `cat` ends up in the very slot that one of its parts came from."""
+    if bind.slot is None or not isinstance(bind.slot.holder, Thing) or bind.slot.key.startswith("["):
+        return False
+    return grow.thing in _parts(bind.thing) and _comes_from(grow.thing, bind.other)
+
+
+def _parts(thing: Thing) -> list[Thing]:
+    return thing.family() if thing.kind is Kind.CONTAINER else [thing.owner]
+
+
+def _comes_from(made: Thing, before: Thing | None) -> bool:
+    if before is None:
+        return False
+    held = {id(thing) for thing in before.family()}
+    waiting, seen = list(made.made_by), set[int]()
+    while waiting:
+        thing = waiting.pop()
+        if id(thing) in seen:
+            continue
+        seen.add(id(thing))
+        if id(thing) in held or id(thing.owner) in held:
+            return True
+        waiting += [*thing.slots.values(), *([thing.base] if thing.base is not None else [])]
+    return False

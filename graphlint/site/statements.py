@@ -1,0 +1,243 @@
+"""Bodies of functions, walked in the order in which they run; loops are walked twice, so that a second pass is seen."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+
+from graphlint.project import imported
+from graphlint.site.acts import Verb
+from graphlint.site.expressions import element, entry, is_slice, truth
+from graphlint.site.things import Kind, Slot, Thing
+from graphlint.site.walker import Walker
+
+ROUNDS = 2
+
+
+def run(walker: Walker, body: Sequence[ast.stmt]) -> bool:
+    """Walk a body; whether its end cannot be reached."""
+    for node in body:
+        if walker.is_spent:
+            return True
+        handler = HANDLERS.get(type(node))
+        if handler is not None and handler(walker, node):
+            return True
+    return False
+
+
+def assign(walker: Walker, target: ast.expr, value: Thing, node: ast.AST) -> None:
+    """Bind or write one target of an assignment."""
+    match target:
+        case ast.Name(id=name):
+            holder = walker.scope.shared.get(name, walker.scope)
+            walker.bind(Slot(holder, name), value, node)
+        case ast.Attribute(value=inner, attr=attr):
+            walker.bind(Slot(walker.evaluate(inner), attr), value, node)
+        case ast.Subscript(value=inner, slice=index):
+            _store(walker, walker.evaluate(inner), index, value, node)
+        case ast.Tuple(elts=items) | ast.List(elts=items):
+            for place, item in enumerate(items):
+                assign(walker, item, _part(walker, value, place, node), node)
+        case ast.Starred(value=inner):
+            assign(walker, inner, value, node)
+
+
+def _part(walker: Walker, value: Thing, place: int, node: ast.AST) -> Thing:
+    known = value.slots.get(f"[{place}]")
+    if known is not None:
+        return known
+    base = value if value.kind in (Kind.TENSOR, Kind.UNKNOWN, Kind.ANY_ITEM) else None
+    part = Thing(Kind.UNKNOWN, node, value.born, base=base)
+    part.is_argument = value.is_argument
+    value.slots[f"[{place}]"] = part
+    return part
+
+
+def _store(walker: Walker, base: Thing, index: ast.expr, value: Thing, node: ast.AST) -> None:
+    inner = walker.evaluate(index) if not isinstance(index, ast.Slice) else None
+    is_dict = base.kind is Kind.CONTAINER or (isinstance(index, ast.Constant) and isinstance(index.value, str))
+    if is_dict and not is_slice(index):
+        walker.bind(entry(base, index), value, node)
+        return
+    if base.kind in (Kind.UNKNOWN, Kind.ANY_ITEM) and isinstance(index, ast.Name) and inner is not None:
+        walker.act(Verb.KEEP, node, value, other=base, name="entry")
+    walker.write(node, base, other=value, name="=", is_partial=not _is_whole(index))
+
+
+def _is_whole(index: ast.expr) -> bool:
+    if isinstance(index, ast.Slice):
+        return index.lower is None and index.upper is None
+    return isinstance(index, ast.Constant) and index.value is Ellipsis
+
+
+def _assign(walker: Walker, node: ast.Assign) -> bool:
+    value = walker.evaluate(node.value)
+    for target in node.targets:
+        assign(walker, target, value, node)
+    return False
+
+
+def _annotated(walker: Walker, node: ast.AnnAssign) -> bool:
+    if node.value is not None:
+        assign(walker, node.target, walker.evaluate(node.value), node)
+    return False
+
+
+def _augmented(walker: Walker, node: ast.AugAssign) -> bool:
+    value = walker.evaluate(node.value)
+    before = walker.evaluate(node.target)
+    if before.kind in (Kind.NUMBER, Kind.CONSTANT) and value.kind is not Kind.TENSOR:
+        assign(walker, node.target, walker.thing(Kind.NUMBER, node), node)
+    else:
+        walker.write(node, before, other=value, name="+=")
+    return False
+
+
+def _expression(walker: Walker, node: ast.Expr) -> bool:
+    walker.evaluate(node.value)
+    return False
+
+
+def _return(walker: Walker, node: ast.Return) -> bool:
+    value = walker.evaluate(node.value) if node.value is not None else walker.thing(Kind.NONE, node)
+    walker.returned.append(value)
+    walker.act(Verb.RETURN, node, value)
+    return True
+
+
+def _if(walker: Walker, node: ast.If) -> bool:
+    known = truth(walker, node.test)
+    if known is not None:
+        return walker.run(node.body if known else node.orelse)
+    first = walker.run(node.body)
+    second = walker.run(node.orelse)
+    return first and second and bool(node.orelse)
+
+
+def _for(walker: Walker, node: ast.For | ast.AsyncFor) -> bool:
+    source = walker.evaluate(node.iter)
+    count = len(node.iter.elts) if isinstance(node.iter, (ast.Tuple, ast.List)) else ROUNDS
+    for round in range(min(count, ROUNDS)):
+        walker.enter(node, source, round)
+        assign(walker, node.target, element(walker, node.iter, source, round, node), node.target)
+        walker.run(node.body)
+        walker.leave()
+    walker.run(node.orelse)
+    return False
+
+
+def _while(walker: Walker, node: ast.While) -> bool:
+    for round in range(ROUNDS):
+        walker.enter(node, None, round)
+        walker.evaluate(node.test)
+        walker.run(node.body)
+        walker.leave()
+    walker.run(node.orelse)
+    return False
+
+
+def _with(walker: Walker, node: ast.With | ast.AsyncWith) -> bool:
+    opened: list[tuple[ast.withitem, Thing]] = []
+    for item in node.items:
+        thing = walker.evaluate(item.context_expr)
+        if item.optional_vars is not None:
+            assign(walker, item.optional_vars, thing, node)
+        walker.enter(node, thing)
+        walker.act(Verb.ENTER, item.context_expr, thing)
+        opened.append((item, thing))
+    ended = walker.run(node.body)
+    for item, thing in reversed(opened):
+        walker.act(Verb.LEAVE, item.context_expr, thing)
+        walker.leave()
+    return ended
+
+
+def _try(walker: Walker, node: ast.Try) -> bool:
+    ended = walker.run(node.body)
+    if not ended:
+        ended = walker.run(node.orelse)
+    for handler in node.handlers:
+        ended = walker.run(handler.body) and ended
+    return walker.run(node.finalbody) or (ended and bool(node.handlers))
+
+
+def _delete(walker: Walker, node: ast.Delete) -> bool:
+    for target in node.targets:
+        if isinstance(target, ast.Name):
+            assign(walker, target, walker.thing(Kind.NONE, node), node)
+    return False
+
+
+def _function(walker: Walker, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    thing = walker.thing(Kind.FUNCTION, node, node.name)
+    thing.function, thing.scope, thing.module = node, walker.scope, walker.module
+    walker.scope.slots[node.name] = walker.decorated(thing)
+    return False
+
+
+def _class(walker: Walker, node: ast.ClassDef) -> bool:
+    thing = walker.thing(Kind.CLASS, node, node.name)
+    thing.decl, thing.module = walker.module.class_(node, node.name), walker.module
+    walker.scope.slots[node.name] = thing
+    return False
+
+
+def _import(walker: Walker, node: ast.Import | ast.ImportFrom) -> bool:
+    for alias in node.names:
+        name = alias.asname or alias.name.split(".")[0]
+        bound = imported(walker.module, node, name)
+        if bound is not None:
+            walker.scope.slots[name] = walker.resolved(walker.project.follow(bound), node)
+    return False
+
+
+def _shared(walker: Walker, node: ast.Global | ast.Nonlocal) -> bool:
+    for name in node.names:
+        if isinstance(node, ast.Global):
+            walker.scope.shared[name] = walker.module_scope(walker.scope.module)
+            continue
+        outer = walker.scope.outer.holder(name) if walker.scope.outer is not None else None
+        if outer is not None:
+            walker.scope.shared[name] = outer
+    return False
+
+
+def _assert(walker: Walker, node: ast.Assert) -> bool:
+    walker.evaluate(node.test)
+    return False
+
+
+def _raise(walker: Walker, node: ast.Raise) -> bool:
+    return True
+
+
+def _jump(walker: Walker, node: ast.stmt) -> bool:
+    return True
+
+
+HANDLERS: dict[type[ast.stmt], Callable[..., bool]] = {
+    ast.Assign: _assign,
+    ast.AnnAssign: _annotated,
+    ast.AugAssign: _augmented,
+    ast.Expr: _expression,
+    ast.Return: _return,
+    ast.If: _if,
+    ast.For: _for,
+    ast.AsyncFor: _for,
+    ast.While: _while,
+    ast.With: _with,
+    ast.AsyncWith: _with,
+    ast.Try: _try,
+    ast.Delete: _delete,
+    ast.FunctionDef: _function,
+    ast.AsyncFunctionDef: _function,
+    ast.ClassDef: _class,
+    ast.Import: _import,
+    ast.ImportFrom: _import,
+    ast.Global: _shared,
+    ast.Nonlocal: _shared,
+    ast.Assert: _assert,
+    ast.Raise: _raise,
+    ast.Break: _jump,
+    ast.Continue: _jump,
+}

@@ -1,0 +1,148 @@
+"""The acts of one walk, cut into captured regions and replays.
+
+A region knows which slots it read before it wrote them (its inputs, with the thing each held at capture) and which
+things were made inside it (its outputs and temporaries: their memory belongs to the graph).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from graphlint.events import Event
+from graphlint.project import Module
+from graphlint.site.acts import Act, Verb, span, text
+from graphlint.site.things import STATE, Kind, Slot, Thing
+from graphlint.types import Confidence, Region
+
+E = TypeVar("E", bound=Event)
+
+
+@dataclass(eq=False, slots=True)
+class Captured:
+    """One capture: acts `begin` to `end` of the story are recorded into `graph`."""
+
+    graph: Thing
+    capture: Thing
+    begin: int
+    end: int
+    inputs: dict[Slot, Thing] = field(default_factory=dict)
+    reads: dict[int, Thing] = field(default_factory=dict)
+    region: Region | None = None
+
+    def made(self, thing: Thing) -> bool:
+        """Whether the memory of a thing belongs to the graph."""
+        return self.begin < thing.owner.born < self.end and thing.owner.kind in STATE
+
+    def holds(self, index: int) -> bool:
+        return self.begin <= index <= self.end
+
+
+@dataclass(eq=False, slots=True)
+class Story:
+    """Acts in order, with the regions in them."""
+
+    module: Module
+    acts: list[Act]
+    captures: list[Captured]
+
+    def is_captured(self, index: int) -> bool:
+        return any(each.holds(index) for each in self.captures)
+
+    def replays(self, captured: Captured, after: int = 0) -> Iterator[int]:
+        """Where a graph is replayed, behind an act."""
+        for index in range(max(after + 1, captured.end), len(self.acts)):
+            if is_replay(self.acts[index], captured):
+                yield index
+
+    def next_replay(self, captured: Captured, after: int) -> int | None:
+        """The next replay behind an act, unless something is captured first."""
+        found = next(self.replays(captured, after), None)
+        barrier = min((each.begin for each in self.captures if each.begin > after), default=None)
+        return None if found is None or (barrier is not None and barrier < found) else found
+
+    def between(self, first: int, last: int, *verbs: Verb) -> Iterator[tuple[int, Act]]:
+        for index in range(first + 1, min(last, len(self.acts))):
+            if self.acts[index].verb in verbs:
+                yield index, self.acts[index]
+
+
+def is_replay(act: Act, captured: Captured) -> bool:
+    if act.verb is not Verb.METHOD or act.name != "replay":
+        return False
+    thing = act.thing
+    if thing is captured.graph:
+        return True
+    if thing.kind in (Kind.ANY_ITEM, Kind.UNKNOWN) and thing.base is not None:
+        return captured.graph in thing.base.family()
+    return thing.kind is Kind.UNKNOWN and thing.is_argument is False
+
+
+def story(module: Module, acts: list[Act]) -> Story:
+    """Cut acts into regions."""
+    captures: list[Captured] = []
+    opened: list[tuple[int, Act]] = []
+    for index, act in enumerate(acts):
+        if act.thing.kind is not Kind.CAPTURE:
+            continue
+        if act.verb is Verb.ENTER:
+            opened.append((index, act))
+        elif act.verb is Verb.LEAVE and opened:
+            begin, entered = opened.pop()
+            captures.append(_captured(acts, begin, index, entered.thing))
+    captures.sort(key=lambda each: each.begin)
+    return Story(module, acts, captures)
+
+
+def whole(module: Module, acts: list[Act], begin: int, name: str, kind: str, node: ast.AST) -> Story:
+    """A story that is one region from an act on: what a `forward` or a marked function does when somebody captures it."""
+    graph = Thing(Kind.GRAPH, node, begin)
+    capture = Thing(Kind.CAPTURE, node, begin, name, base=graph)
+    found = _captured(acts, begin, len(acts), capture)
+    found.region = Region(name, kind, span(module, node)._replace(end_line=getattr(node, "lineno", 1)))
+    return Story(module, acts, [found])
+
+
+def _captured(acts: list[Act], begin: int, end: int, capture: Thing) -> Captured:
+    graph = capture.base or capture
+    found = Captured(graph, capture, begin, end)
+    written: set[Slot] = set()
+    for act in acts[begin:end]:
+        if act.slot is not None and act.slot.holder.born <= begin:
+            if act.verb is Verb.BIND:
+                written.add(act.slot)
+            elif act.verb is Verb.LOAD and act.slot not in written and act.thing.born <= begin:
+                found.inputs.setdefault(act.slot, act.thing)
+        if act.verb in (Verb.READ, Verb.WRITE, Verb.LOAD) and act.thing.owner.born <= begin:
+            found.reads.setdefault(id(act.thing.owner), act.thing.owner)
+    return found
+
+
+def tell(cls: type[E], act: Act, *, at: ast.AST | None = None, sure: Confidence = Confidence.LIKELY, **facts: object) -> E:
+    """An event at the place of an act, or at another node of the same function."""
+    node = at or act.node
+    where = span(act.frame.module, node)
+    return cls(span=where, text=text(act.frame.module, node), confidence=sure, trail=act.trail, **facts)  # type: ignore[arg-type]
+
+
+def region(captured: Captured, acts: list[Act]) -> Region:
+    """The region of a capture, as findings name it."""
+    if captured.region is not None:
+        return captured.region
+    act = acts[captured.begin]
+    layer = act.layer.node if act.layer is not None else act.node
+    node = layer if isinstance(layer, (ast.With, ast.AsyncWith)) else act.node
+    name = f"{act.frame.module.name}.{act.frame.function}".rstrip(".")
+    return Region(name, "capture", span(act.frame.module, node))
+
+
+def once(found: Iterable[tuple[Region, Event]]) -> Iterator[tuple[Region, Event]]:
+    """Drop what was told before: a loop is walked twice, a helper from several places."""
+    seen: set[tuple[object, ...]] = set()
+    for where, event in found:
+        key = (type(event), event.span)
+        if key not in seen:
+            seen.add(key)
+            yield where, event

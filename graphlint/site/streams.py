@@ -1,0 +1,91 @@
+"""Side streams in a region: forked from the captured stream, and joined to it again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from graphlint.events import Event, OutsideEvent, StreamNotForked, StreamNotJoined
+from graphlint.site.acts import Act, Verb
+from graphlint.site.construct import argument, constant
+from graphlint.site.story import Captured, Story, region, tell
+from graphlint.site.things import Kind, Thing
+from graphlint.types import Region
+
+Told = Iterator[tuple[Region, Event]]
+
+
+def forked(story: Story) -> Told:
+    """Blocks on a side stream that is not tied to the captured one."""
+    for captured in story.captures:
+        for index, act in story.between(captured.begin, captured.end, Verb.ENTER):
+            stream = act.thing.base if act.thing.kind is Kind.STREAM_BLOCK else None
+            if stream is None or not _is_side(stream):
+                continue
+            left = _left(story, captured, index, act.thing)
+            if not _works(story, index, left):
+                continue
+            if not _waits(story, captured, stream, index, left):
+                yield region(captured, story.acts), tell(StreamNotForked, act, stream=act.text)
+            elif not _joined(story, captured, stream, index, left):
+                yield region(captured, story.acts), tell(StreamNotJoined, act, stream=act.text)
+
+
+def _is_side(stream: Thing) -> bool:
+    return stream.kind is Kind.STREAM and not stream.name.endswith(("current_stream", "default_stream"))
+
+
+def _left(story: Story, captured: Captured, index: int, block: Thing) -> int:
+    found = (at for at, act in story.between(index, captured.end, Verb.LEAVE) if act.thing is block)
+    return next(found, captured.end)
+
+
+def _works(story: Story, index: int, left: int) -> bool:
+    return any(
+        act.verb is Verb.READ or act.thing.kind is Kind.MODULE
+        for _, act in story.between(index, left, Verb.READ, Verb.CALL)
+    )
+
+
+def _waits(story: Story, captured: Captured, stream: Thing, index: int, left: int) -> bool:
+    for at, act in story.between(captured.begin, left, Verb.METHOD):
+        if act.thing is stream and act.name in ("wait_stream", "wait_event"):
+            return True
+        if act.name == "wait" and act.thing.kind in (Kind.EVENT, Kind.UNKNOWN) and (at > index or act.other is stream):
+            return True
+        if at > index and act.thing.kind is Kind.STREAM and act.name in ("wait_stream", "wait_event"):
+            return True
+    return False
+
+
+def _joined(story: Story, captured: Captured, stream: Thing, index: int, left: int) -> bool:
+    recorded = {id(act.thing) for _, act in story.between(index, captured.end, Verb.METHOD) if act.name == "record"}
+    made = any(
+        act.name == "record_event" and act.thing is stream for _, act in story.between(index, captured.end, Verb.METHOD)
+    )
+    for _, act in story.between(left, captured.end, Verb.METHOD):
+        if act.name == "wait_stream" and act.other is stream:
+            return True
+        if act.name == "wait" and (id(act.thing) in recorded or made):
+            return True
+        if act.name == "wait_event" and (made or (act.other is not None and id(act.other) in recorded)):
+            return True
+    return False
+
+
+def outside(story: Story) -> Told:
+    """Waits for events that were recorded before the capture."""
+    for captured in story.captures:
+        for index, act in story.between(captured.begin, captured.end, Verb.METHOD):
+            event = act.thing if act.name == "wait" else act.other if act.name == "wait_event" else None
+            if event is None or event.kind is not Kind.EVENT or constant(argument(event, "external")) is True:
+                continue
+            before = any(_records(each, event) for each in story.acts[: captured.begin])
+            inside = any(_records(each, event) for each in story.acts[captured.begin : index])
+            if before and not inside:
+                yield region(captured, story.acts), tell(OutsideEvent, act, event=act.text)
+
+
+def _records(act: Act, event: Thing) -> bool:
+    if act.verb is not Verb.METHOD:
+        return False
+    return (act.name == "record" and act.thing is event) or (act.name == "record_event" and act.other is event)

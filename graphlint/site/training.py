@@ -1,0 +1,144 @@
+"""Captured training steps: learning rates, autocast and gradients."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from graphlint.events import (
+    AutocastCache,
+    Event,
+    GradientsDropped,
+    GradientsPileUp,
+    RateFrozen,
+)
+from graphlint.site.acts import Act, Verb
+from graphlint.site.construct import argument, constant
+from graphlint.site.story import Captured, Story, region, tell
+from graphlint.site.things import Kind, Thing
+from graphlint.types import Region
+
+Told = Iterator[tuple[Region, Event]]
+
+
+def _inside(story: Story, captured: Captured, *verbs: Verb) -> list[Act]:
+    return [act for _, act in story.between(captured.begin, captured.end, *verbs)]
+
+
+def _steps(story: Story, captured: Captured) -> list[Act]:
+    """Where optimizers step inside a region, on their own or through a scaler."""
+    return [act for act in _inside(story, captured, Verb.METHOD) if act.name == "step" and _stepped(act) is not None]
+
+
+def _stepped(act: Act) -> Thing | None:
+    if act.thing.kind is Kind.OPTIMIZER:
+        return act.thing
+    other = act.other if act.thing.kind is Kind.SCALER else None
+    return other if other is not None and other.kind is Kind.OPTIMIZER else None
+
+
+def rates(story: Story) -> Told:
+    """Learning rates that change behind the back of a captured step."""
+    for captured in story.captures:
+        optimizers = {id(thing): thing for act in _steps(story, captured) if (thing := _stepped(act)) is not None}
+        for index, act in story.between(captured.end, len(story.acts), Verb.METHOD, Verb.BIND):
+            if _changes_rate(act, optimizers) and story.next_replay(captured, index) is not None:
+                yield region(captured, story.acts), tell(RateFrozen, act, target=act.text)
+
+
+def _changes_rate(act: Act, optimizers: dict[int, Thing]) -> bool:
+    if act.verb is Verb.METHOD:
+        base = act.thing.base if act.thing.kind is Kind.SCHEDULER and act.name == "step" else None
+        return base is not None and id(base) in optimizers and _is_number(base)
+    if act.slot is None or act.slot.key != "['lr']" or not isinstance(act.slot.holder, Thing):
+        return False
+    chain = [act.slot.holder, *act.slot.holder.made_by, *([act.slot.holder.base] if act.slot.holder.base else [])]
+    parts = {id(part) for thing in optimizers.values() for part in thing.family()}
+    return any(id(thing) in parts for thing in chain)
+
+
+def _is_number(optimizer: Thing) -> bool:
+    rate = argument(optimizer, "lr", 1)
+    return rate is None or rate.kind is Kind.NUMBER
+
+
+def autocast(story: Story) -> Told:
+    """Cast weights that a region finds in a cache which was filled outside it."""
+    for captured in story.captures:
+        entered = story.acts[captured.begin]
+        for layer in entered.layers:
+            if layer.thing is None or layer.thing.kind is not Kind.AUTOCAST or not _caches(layer.thing):
+                continue
+            reused = _reused(story, captured, layer.thing)
+            if reused:
+                block = next(act for act in story.acts if act.verb is Verb.ENTER and act.thing is layer.thing)
+                yield region(captured, story.acts), tell(AutocastCache, block, role="block")
+                yield region(captured, story.acts), tell(AutocastCache, reused[0], role="call")
+
+
+def _caches(block: Thing) -> bool:
+    device = constant(argument(block, "device_type", 0))
+    is_off = constant(block.arguments.get("enabled")) is False
+    return constant(argument(block, "cache_enabled")) is not False and device != "cpu" and not is_off
+
+
+def _reused(story: Story, captured: Captured, block: Thing) -> list[Act]:
+    warm: set[int] = set()
+    for act in story.acts[: captured.begin]:
+        if act.verb is Verb.CALL and act.thing.kind is Kind.MODULE and block in [layer.thing for layer in act.layers]:
+            warm.add(id(act.thing))
+    frame = story.acts[captured.begin].frame
+    again = [act for act in _inside(story, captured, Verb.CALL) if id(act.thing) in warm and not _is_frozen(act.thing)]
+    return [act for act in again if act.frame is frame] or again
+
+
+def _is_frozen(module: Thing) -> bool:
+    return all(part.is_frozen for part in module.family() if part.kind is Kind.MODULE)
+
+
+def _backwards(story: Story, captured: Captured) -> list[Act]:
+    return [act for act in _inside(story, captured, Verb.METHOD) if act.name == "backward"]
+
+
+def _clears(act: Act) -> bool:
+    """Whether an act sets gradients to None."""
+    if act.verb is Verb.BIND:
+        return act.slot is not None and act.slot.key == "grad"
+    if act.name != "zero_grad":
+        return False
+    words = {word.arg: word.value for word in act.call.keywords} if act.call is not None else {}
+    given = words.get("set_to_none") or (act.call.args[0] if act.call is not None and act.call.args else None)
+    return not (isinstance(given, ast.Constant) and given.value is False)
+
+
+def dropped(story: Story) -> Told:
+    """Gradients that are set to None while the graph writes the tensors they were."""
+    for captured in story.captures:
+        if not _backwards(story, captured) or _steps(story, captured):
+            continue
+        if any(_clears(act) for act in _inside(story, captured, Verb.METHOD, Verb.BIND)):
+            continue
+        for index, act in story.between(captured.end, len(story.acts), Verb.METHOD):
+            replay = story.next_replay(captured, index) if act.name == "zero_grad" and _clears(act) else None
+            if replay is not None and any(
+                _stepped(each) for _, each in story.between(replay, len(story.acts), Verb.METHOD)
+            ):
+                yield region(captured, story.acts), tell(GradientsDropped, act, call=act.text)
+
+
+def piled(story: Story) -> Told:
+    """Backward passes that are captured onto gradients of the warm-up."""
+    for captured in story.captures:
+        backwards = _backwards(story, captured)
+        before = [at for at, act in story.between(-1, captured.begin, Verb.METHOD) if act.name == "backward"]
+        if not backwards or not before:
+            continue
+        last = story.acts.index(backwards[0])
+        around = [act for _, act in story.between(before[-1], last, Verb.METHOD, Verb.BIND)]
+        after = [
+            act
+            for _, act in story.between(captured.end, len(story.acts), Verb.METHOD)
+            if act.name in ("zero_grad", "zero_")
+        ]
+        if not any(act.name == "zero_grad" or _clears(act) for act in around) and not after:
+            yield region(captured, story.acts), tell(GradientsPileUp, backwards[0], call=backwards[0].text)

@@ -1,0 +1,114 @@
+"""Walks of whole functions, scripts and classes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from graphlint.project import ClassDecl, Module, Project
+from graphlint.site.acts import Frame
+from graphlint.site.calls import Given, inline, instance
+from graphlint.site.expressions import evaluate
+from graphlint.site.members import attribute
+from graphlint.site.statements import run
+from graphlint.site.things import FunctionNode, Kind, Scope, Thing
+from graphlint.site.walker import Walker
+
+
+def walk_script(project: Project, module: Module) -> Walker:
+    """Walk the statements at the top of a file."""
+    walker = Walker(project, module, evaluate, run)
+    walker.frame = Frame(module, module.name, None, None)
+    walker.run(module.source.tree.body)
+    return walker
+
+
+def walk_function(project: Project, module: Module, node: FunctionNode, rounds: int = 1) -> Walker:
+    """Walk one function with arguments of which nothing is known, then the functions it gives back."""
+    walker = Walker(project, module, evaluate, run)
+    outer = walker.module_scope(module)
+    for _ in range(rounds):
+        scope = Scope(module, getattr(node, "name", "<lambda>"), len(walker.acts), outer)
+        _arguments(walker, scope, node)
+        walker.frame = Frame(module, scope.name, None, None)
+        walker.scope, walker.returned = scope, []
+        walker.running = [node]
+        if isinstance(node, ast.Lambda):
+            walker.evaluate(node.body)
+        else:
+            walker.run(node.body)
+        for thing in list(walker.returned):
+            _follow(walker, thing)
+    return walker
+
+
+def _follow(walker: Walker, thing: Thing) -> None:
+    """A function that was given back is called by someone, more than once."""
+    for part in [thing, *thing.slots.values()]:
+        if (
+            part.kind is Kind.FUNCTION
+            and part.scope is not None
+            and part.function is not None
+            and part.scope.outer is not None
+        ):
+            for _ in range(2):
+                _enter(walker, part)
+
+
+def _enter(walker: Walker, function: Thing, receiver: Thing | None = None) -> None:
+    """Walk a function as a root of its own, with unknown arguments."""
+    body, module = function.function, function.module
+    assert body is not None and module is not None
+    scope = Scope(module, getattr(body, "name", "<lambda>"), len(walker.acts), function.scope)
+    _arguments(walker, scope, body, receiver)
+    before = walker.scope, walker.frame, walker.returned
+    walker.frame = Frame(module, scope.name, None, None)
+    walker.scope, walker.returned = scope, []
+    walker.running.append(body)
+    if isinstance(body, ast.Lambda):
+        walker.evaluate(body.body)
+    else:
+        walker.run(body.body)
+    walker.running.pop()
+    walker.scope, walker.frame, walker.returned = before
+
+
+def _arguments(walker: Walker, scope: Scope, node: FunctionNode, receiver: Thing | None = None) -> None:
+    names = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    rest = [each for each in (node.args.vararg, node.args.kwarg) if each is not None]
+    for place, parameter in enumerate([*names, *rest]):
+        if place == 0 and receiver is not None:
+            scope.slots[parameter.arg] = receiver
+            continue
+        thing = Thing(Kind.UNKNOWN, parameter, len(walker.acts), parameter.arg)
+        thing.is_argument = True
+        scope.slots[parameter.arg] = thing
+
+
+def walk_class(project: Project, decl: ClassDecl, order: Iterable[str]) -> Walker:
+    """Walk a class as it is used: made first, then its methods in this order on the same object."""
+    walker = Walker(project, decl.module, evaluate, run)
+    walker.frame = Frame(decl.module, decl.name, None, None)
+    cls = Thing(Kind.CLASS, decl.node, 0, decl.name, decl=decl, module=decl.module)
+    init = project.member(decl, "__init__")
+    given = _unknown(init[1][-1]) if init is not None else Given((), {})
+    made = instance(walker, cls, given, decl.node)
+    for name in order:
+        found = attribute(walker, made, name, decl.node)
+        if found.kind is Kind.FUNCTION:
+            _enter(walker, found, found.base)
+    return walker
+
+
+def _unknown(node: ast.AST) -> Given:
+    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return Given((), {})
+    places = []
+    for parameter in [*node.args.posonlyargs, *node.args.args][1:]:
+        thing = Thing(Kind.UNKNOWN, parameter, 0, parameter.arg)
+        thing.is_argument = True
+        places.append(thing)
+    return Given(tuple(places), {})
+
+
+__all__ = ["inline", "walk_class", "walk_function", "walk_script"]

@@ -1,0 +1,145 @@
+"""Was the region warmed up, in the right place, and without moving state?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from graphlint.events import Event, WarmupMissing, WarmupMovesState, WarmupOnDefaultStream
+from graphlint.site.acts import Act, Verb, span, text
+from graphlint.site.story import Captured, Story, region, tell
+from graphlint.site.things import Kind, Thing
+from graphlint.types import Confidence, Region
+
+Told = Iterator[tuple[Region, Event]]
+
+HANDLES = frozenset(
+    [
+        "Linear",
+        "Bilinear",
+        "Conv1d",
+        "Conv2d",
+        "Conv3d",
+        "ConvTranspose1d",
+        "ConvTranspose2d",
+        "ConvTranspose3d",
+        "BatchNorm1d",
+        "BatchNorm2d",
+        "BatchNorm3d",
+        "MultiheadAttention",
+        "TransformerEncoderLayer",
+        "TransformerDecoderLayer",
+    ]
+)
+"""Layers whose first call sets up a library handle; measured on an H200, torch 2.11: refused without a warm-up."""
+
+ACCUMULATES = frozenset(
+    ["+=", "-=", "*=", "add_", "sub_", "mul_", "lerp_", "addcmul_", "addcdiv_", "index_add_", "scatter_add_"]
+)
+RESTORES = frozenset(
+    ["load_state_dict", "reset_running_stats", "reset_parameters", "reset", "reset_state", "reset_cache", "reset_stats"]
+)
+
+
+def missing(story: Story) -> Told:
+    """A region whose layers nobody called before the capture."""
+    for captured in story.captures:
+        inside = [act for act in story.acts[captured.begin : captured.end] if _needs_handle(act)]
+        if not inside or any(_is_warm(act) for act in story.acts[: captured.begin]):
+            continue
+        if all(_is_known(act.thing, story, captured) for act in inside) and not _runs_elsewhere(story, captured, inside):
+            yield region(captured, story.acts), tell(WarmupMissing, inside[0], callee=inside[0].text)
+
+
+def _needs_handle(act: Act) -> bool:
+    return act.verb is Verb.CALL and act.thing.kind is Kind.MODULE and act.thing.name in HANDLES
+
+
+def _is_warm(act: Act) -> bool:
+    """Whether an act before the capture can have set up the libraries."""
+    if act.verb is Verb.READ and act.thing.kind in (Kind.MODULE, Kind.FUNCTION, Kind.INSTANCE):
+        return True
+    return _needs_handle(act) or (act.verb is Verb.CALL and act.thing.kind in (Kind.UNKNOWN, Kind.COMPILED, Kind.GRAPHED))
+
+
+def _is_known(thing: Thing, story: Story, captured: Captured) -> bool:
+    return not thing.is_argument and thing.born > 0
+
+
+def _runs_elsewhere(story: Story, captured: Captured, inside: list[Act]) -> bool:
+    modules = {id(act.thing) for act in inside}
+    frame = story.acts[captured.begin].frame
+    return any(
+        _needs_handle(act) and id(act.thing) in modules and act.frame is not frame for act in story.acts[captured.end :]
+    )
+
+
+def default_stream(story: Story) -> Told:
+    """Backward passes on the default stream before a region that runs one."""
+    for captured in story.captures:
+        if not any(_is_backward(act) for act in story.acts[captured.begin : captured.end]):
+            continue
+        for act in story.acts[: captured.begin]:
+            if _is_backward(act) and not any(_is_side(layer.thing) for layer in act.layers):
+                told = tell(WarmupOnDefaultStream, act, sure=Confidence.POSSIBLE, callee=act.text)
+                yield region(captured, story.acts), told
+                break
+
+
+def _is_backward(act: Act) -> bool:
+    return act.verb is Verb.METHOD and act.name == "backward"
+
+
+def _is_side(thing: Thing | None) -> bool:
+    return thing is not None and thing.kind is Kind.STREAM_BLOCK
+
+
+def moves_state(story: Story) -> Told:
+    """Warm-up calls that update statistics or counters which nothing puts back."""
+    for captured in story.captures:
+        moved = {id(act.thing.owner): act for act in story.acts[captured.begin : captured.end] if _what(act)}
+        for index, act in enumerate(story.acts[: captured.begin]):
+            if not _what(act) or id(act.thing.owner) not in moved or _is_restored(story, captured, index, act):
+                continue
+            module, node = act.origin
+            where, told = span(module, node), text(module, node)
+            yield region(captured, story.acts), _event(where, told, _what(act))
+
+
+def _event(where: object, told: str, what: str) -> Event:
+    return WarmupMovesState(span=where, text=told, confidence=Confidence.LIKELY, callee=told, what=what)  # type: ignore[arg-type]
+
+
+def _what(act: Act) -> str:
+    """The state an act moves; "" when it moves none."""
+    if act.verb is Verb.CALL and act.thing.kind is Kind.MODULE and "BatchNorm" in act.thing.name:
+        return "running statistics" if act.name == "training" else ""
+    if act.verb is Verb.WRITE and act.name in ACCUMULATES and act.frame.caller is not None and act.thing.name:
+        is_state = act.thing.owner.kind in (Kind.TENSOR, Kind.UNKNOWN) and not act.thing.owner.is_argument
+        return "state" if is_state and _is_attribute(act) else ""
+    return ""
+
+
+def _is_attribute(act: Act) -> bool:
+    written = act.text.replace(" ", "")
+    return written.startswith("self.")
+
+
+def _is_restored(story: Story, captured: Captured, index: int, moved: Act) -> bool:
+    first = next(story.replays(captured), len(story.acts))
+    for _, act in story.between(index, first, Verb.METHOD, Verb.WRITE, Verb.CALL):
+        if act.verb is Verb.METHOD and act.name in RESTORES:
+            return True
+        if (
+            act.verb is Verb.CALL
+            and act.name == ""
+            and act.thing.kind is Kind.FUNCTION
+            and act.thing.name.startswith(("restore", "reset"))
+        ):
+            return True
+        if act.verb is Verb.WRITE and (act.thing.kind is Kind.PARAMETER or _undoes(act, moved)):
+            return True
+    return False
+
+
+def _undoes(act: Act, moved: Act) -> bool:
+    return act.thing.owner is moved.thing.owner and act.name in ("zero_", "fill_", "copy_")

@@ -1,0 +1,97 @@
+"""Do parameters, buffers and stashed tensors stay where the graph knows them?"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from graphlint.events import Event, StashReplaced, WeightsMoved
+from graphlint.site.acts import Act, Verb
+from graphlint.site.construct import constant
+from graphlint.site.story import Captured, Story, region, tell
+from graphlint.site.things import Kind, Thing
+from graphlint.types import Region
+
+Told = Iterator[tuple[Region, Event]]
+CASTS = frozenset({"half", "bfloat16", "double", "to_empty"})
+
+
+def moved(story: Story) -> Told:
+    """Parameters that get other memory between the capture and a replay."""
+    for captured in story.captures:
+        called = _called(story, captured)
+        for index, act in story.between(captured.end, len(story.acts), Verb.METHOD, Verb.BIND):
+            how = _how(act, called, captured)
+            if how and not story.is_captured(index) and story.next_replay(captured, index) is not None:
+                yield region(captured, story.acts), tell(WeightsMoved, act, target=act.text, how=how)
+
+
+def _called(story: Story, captured: Captured) -> set[int]:
+    found: set[int] = set()
+    for act in story.acts[captured.begin : captured.end]:
+        if act.verb is Verb.CALL and act.thing.kind in (Kind.MODULE, Kind.UNKNOWN):
+            found.add(id(act.thing))
+    return found
+
+
+def _how(act: Act, called: set[int], captured: Captured) -> str:
+    if act.verb is Verb.METHOD:
+        return _method(act) if _holds(act.thing, called) else ""
+    assert act.slot is not None
+    holder = act.slot.holder
+    if not isinstance(holder, Thing) or act.thing.kind is Kind.NONE:
+        return ""
+    if act.slot.key == "data":
+        owner = holder.base if holder.kind is Kind.PARAMETER else holder
+        return ".data =" if owner is not None and (_holds(owner, called) or _is_part(holder, captured)) else ""
+    before = captured.inputs.get(act.slot)
+    if before is not None and before.kind is Kind.MODULE:
+        return "a new module"
+    return "a new parameter" if holder.kind is Kind.MODULE and holder.decl is None and id(holder) in called else ""
+
+
+def _method(act: Act) -> str:
+    call = act.call
+    if act.name in CASTS:
+        return f".{act.name}()"
+    words = {word.arg: word.value for word in call.keywords} if call is not None else {}
+    if act.name == "load_state_dict":
+        assign = words.get("assign")
+        return "assign=True" if isinstance(assign, ast.Constant) and assign.value is True else ""
+    if act.name != "to" or call is None:
+        return "" if act.name != "cpu" else ".cpu()"
+    return ".to(...)" if any(_is_cast(value) for value in [*call.args, *words.values()]) else ""
+
+
+def _is_cast(value: ast.expr) -> bool:
+    if isinstance(value, ast.Constant):
+        return value.value == "cpu"
+    return isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name) and value.value.id == "torch"
+
+
+def _holds(thing: Thing, called: set[int]) -> bool:
+    return thing.kind in (Kind.MODULE, Kind.UNKNOWN) and any(id(part) in called for part in thing.family())
+
+
+def _is_part(holder: Thing, captured: Captured) -> bool:
+    return any(holder is thing for thing in captured.inputs.values()) or id(holder.owner) in captured.reads
+
+
+def stashed(story: Story) -> Told:
+    """An attribute that a region sets, set to something else outside, and read behind a replay as if it were fresh."""
+    for captured in story.captures:
+        for _, act in story.between(captured.begin, captured.end, Verb.BIND):
+            if act.slot is None or not isinstance(act.slot.holder, Thing) or not captured.made(act.thing):
+                continue
+            if act.slot.holder.kind in (Kind.MODULE, Kind.INSTANCE) and _is_replaced(story, captured, act):
+                yield region(captured, story.acts), tell(StashReplaced, act, target=act.text)
+
+
+def _is_replaced(story: Story, captured: Captured, stash: Act) -> bool:
+    for index, act in story.between(captured.end, len(story.acts), Verb.BIND):
+        if act.slot != stash.slot or captured.made(act.thing):
+            continue
+        replay = story.next_replay(captured, index)
+        if replay is not None and constant(act.thing) is ...:
+            return any(later.slot == stash.slot for _, later in story.between(replay, len(story.acts), Verb.LOAD))
+    return False

@@ -1,0 +1,39 @@
+"""A function is compiled with graphs and with dynamic shapes.
+
+One dynamic kernel serves all sizes, but a graph has one size: every new size is recorded again, and kept.
+
+Fails:
+
+    import torch
+
+    def main(device):
+        model = torch.nn.Linear(4, 4).to(device)
+        step = torch.compile(model, mode="reduce-overhead", dynamic=True)
+        return step(torch.ones(2, 4, device=device)).clone()
+
+Captures:
+
+    import torch
+
+    def main(device):
+        model = torch.nn.Linear(4, 4).to(device)
+        step = torch.compile(model, mode="reduce-overhead")
+        return step(torch.ones(2, 4, device=device)).clone()
+
+How to fix: leave `dynamic` out and pad to a few sizes, or compile without graphs.
+"""
+
+from __future__ import annotations
+
+from graphlint.events import CompiledDynamic
+from graphlint.rule import finding, rule
+from graphlint.types import Finding
+
+
+@rule("GL806", on=CompiledDynamic, predicts=None, compile="defeats")
+def compiled_dynamic(event: CompiledDynamic) -> Finding | None:
+    return finding(
+        event,
+        f"`{event.call}` is compiled with graphs and `dynamic=True`: every size is recorded again",
+        help="pad to a few sizes and leave `dynamic` out, or use a mode without graphs",
+    )

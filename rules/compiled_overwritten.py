@@ -1,0 +1,51 @@
+"""A compiled function with graphs is called again while its result is still needed.
+
+The second call runs in the memory of the first one's result.  Reading that afterwards raises an error in most cases, and
+shows the new values in the others; `cudagraph_mark_step_begin` does not keep it alive.
+
+Fails:
+
+    import torch
+
+    @torch.compile(mode="reduce-overhead")
+    def score(x):
+        return torch.tanh(x @ x.mT)
+
+    def main(device):
+        a, b = torch.rand(2, 4, 4, device=device).unbind(0)
+        first = score(a)
+        second = score(b)
+        # graphlint: ignore[compiled-stale-read] -- shown by the page of that rule
+        return first + second
+
+Captures:
+
+    import torch
+
+    @torch.compile(mode="reduce-overhead")
+    def score(x):
+        return torch.tanh(x @ x.mT)
+
+    def main(device):
+        a, b = torch.rand(2, 4, 4, device=device).unbind(0)
+        first = score(a).clone()
+        second = score(b)
+        return first + second
+
+How to fix: clone the result outside the compiled function before the next call.
+"""
+
+from __future__ import annotations
+
+from graphlint.events import CompiledOverwritten
+from graphlint.rule import finding, rule
+from graphlint.types import Finding
+
+
+@rule("GL804", on=CompiledOverwritten, predicts=None, compile="stale")
+def compiled_overwritten(event: CompiledOverwritten) -> Finding | None:
+    return finding(
+        event,
+        f"`{event.target}` writes over the earlier result of the same compiled function, which is still used",
+        help="clone the earlier result outside the compiled function, before the next call",
+    )

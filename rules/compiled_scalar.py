@@ -1,0 +1,43 @@
+"""A host tensor is an operand of a function compiled with graphs.
+
+An operation on the CPU cannot be in a graph.  `torch.compile` splits the function around it, or skips graphs ("skipping
+cudagraphs due to cpu device").
+
+Fails:
+
+    import torch
+
+    def step(x, scale):
+        # graphlint: ignore[frozen-scalar] -- shown by the page of that rule
+        return x * scale
+
+    def inputs():
+        return torch.ones(4, device="cuda"), torch.tensor(2.0)
+
+Captures:
+
+    import torch
+
+    def step(x, scale):
+        return x * scale
+
+    def inputs():
+        return torch.ones(4, device="cuda"), torch.tensor(2.0, device="cuda")
+
+How to fix: put the value into a device tensor.
+"""
+
+from __future__ import annotations
+
+from graphlint.events import FrozenScalar
+from graphlint.rule import finding, rule
+from graphlint.types import Finding
+
+
+@rule("GL803", on=FrozenScalar, predicts=None, compile="defeats")
+def compiled_scalar(event: FrozenScalar) -> Finding | None:
+    return finding(
+        event,
+        f"`{event.text}` brings a host tensor into a compiled function, which splits its graph or turns graphs off",
+        help="make it a device tensor and `fill_` that between calls",
+    )

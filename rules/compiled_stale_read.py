@@ -1,0 +1,51 @@
+"""The result of a compiled function with graphs is read after a later call.
+
+The memory has been given to the later call, and torch raises "accessing tensor output of CUDAGraphs that has been
+overwritten by a subsequent run".
+
+Fails:
+
+    import torch
+
+    @torch.compile(mode="reduce-overhead")
+    def score(x):
+        return torch.tanh(x @ x.mT)
+
+    def main(device):
+        a, b = torch.rand(2, 4, 4, device=device).unbind(0)
+        first = score(a)
+        # graphlint: ignore[compiled-overwritten] -- shown by the page of that rule
+        second = score(b)
+        return first + second
+
+Captures:
+
+    import torch
+
+    @torch.compile(mode="reduce-overhead")
+    def score(x):
+        return torch.tanh(x @ x.mT)
+
+    def main(device):
+        a, b = torch.rand(2, 4, 4, device=device).unbind(0)
+        first = score(a).clone()
+        second = score(b)
+        return first + second
+
+How to fix: clone the result outside the compiled function before the next call.
+"""
+
+from __future__ import annotations
+
+from graphlint.events import CompiledStaleRead
+from graphlint.rule import finding, rule
+from graphlint.types import Finding
+
+
+@rule("GL805", on=CompiledStaleRead, predicts=None, compile="breaks")
+def compiled_stale_read(event: CompiledStaleRead) -> Finding | None:
+    return finding(
+        event,
+        f"`{event.target}` reads a result that a later call of the compiled function has overwritten",
+        help="clone it outside the compiled function before the next call, or read it first",
+    )

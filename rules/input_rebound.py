@@ -1,0 +1,54 @@
+"""An input of a graph is bound to something else instead of being written.
+
+A replay reads the memory that was captured, not the name.  Whatever the name, attribute or entry is bound to
+afterwards, the graph goes on with the tensor of the capture.
+
+Fails:
+
+    import torch
+
+    def main(device):
+        model = torch.nn.Linear(4, 4).to(device)
+        static = torch.zeros(2, 4, device=device)
+        for _ in range(3):
+            model(static)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            out = model(static)
+        static = torch.ones(2, 4, device=device)
+        graph.replay()
+        assert torch.equal(out, model(static))
+
+Captures:
+
+    import torch
+
+    def main(device):
+        model = torch.nn.Linear(4, 4).to(device)
+        static = torch.zeros(2, 4, device=device)
+        for _ in range(3):
+            model(static)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            out = model(static)
+        static.copy_(torch.ones(2, 4, device=device))
+        graph.replay()
+        assert torch.equal(out, model(static))
+
+How to fix: write the new data into the captured tensor with `copy_`.
+"""
+
+from __future__ import annotations
+
+from graphlint.events import InputRebound
+from graphlint.rule import finding, rule
+from graphlint.types import Finding
+
+
+@rule("GL505", on=InputRebound, predicts="stale")
+def input_rebound(event: InputRebound) -> Finding | None:
+    return finding(
+        event,
+        f"the {event.place} `{event.target}` is bound to something new; replays read the tensor of the capture",
+        help=f"write in place: `{event.target}.copy_(...)`",
+    )

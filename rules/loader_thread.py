@@ -1,0 +1,58 @@
+"""A capture runs while the thread of a loader that pins memory is alive.
+
+The thread allocates page-locked memory, and under the default `capture_error_mode="global"` such a call of any thread
+invalidates the capture.
+
+Fails:
+
+    import torch
+    from torch.utils.data import DataLoader
+
+    def main(device, dataset):
+        model = torch.nn.Linear(4, 4).to(device)
+        graph = None
+        for batch in DataLoader(dataset, pin_memory=True):
+            if graph is None:
+                static = batch.to(device)
+                model(static)
+                graph = torch.cuda.CUDAGraph()
+                with torch.cuda.graph(graph):
+                    out = model(static)
+            static.copy_(batch)
+            graph.replay()
+
+Captures:
+
+    import torch
+    from torch.utils.data import DataLoader
+
+    def main(device, dataset):
+        model = torch.nn.Linear(4, 4).to(device)
+        graph = None
+        for batch in DataLoader(dataset, pin_memory=True):
+            if graph is None:
+                static = batch.to(device)
+                model(static)
+                graph = torch.cuda.CUDAGraph()
+                with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+                    out = model(static)
+            static.copy_(batch)
+            graph.replay()
+
+How to fix: capture before the loop, or pass `capture_error_mode="thread_local"`.
+"""
+
+from __future__ import annotations
+
+from graphlint.events import LoaderThread
+from graphlint.rule import finding, rule
+from graphlint.types import Finding
+
+
+@rule("GL523", on=LoaderThread, predicts="breaks", gpu="needs a race between two threads")
+def loader_thread(event: LoaderThread) -> Finding | None:
+    return finding(
+        event,
+        f"`{event.text}` captures while the pinning thread of a loader is running",
+        help='capture before the loop begins, or pass `capture_error_mode="thread_local"`',
+    )

@@ -1,0 +1,56 @@
+"""Parameters get other memory between the capture and a replay.
+
+The graph holds addresses.  `load_state_dict` and `copy_` write into them; a cast, a new `nn.Parameter`, `.data =` and
+`load_state_dict(assign=True)` leave the graph with the old weights.
+
+Fails:
+
+    import torch
+
+    def main(device):
+        model = torch.nn.Linear(4, 4).to(device)
+        static = torch.zeros(2, 4, device=device)
+        for _ in range(3):
+            model(static)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            out = model(static)
+        model.weight.data = torch.ones(4, 4, device=device)
+        static.fill_(1.0)
+        graph.replay()
+        assert torch.equal(out, model(static))
+
+Captures:
+
+    import torch
+
+    def main(device):
+        model = torch.nn.Linear(4, 4).to(device)
+        static = torch.zeros(2, 4, device=device)
+        for _ in range(3):
+            model(static)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            out = model(static)
+        model.weight.data.copy_(torch.ones(4, 4, device=device))
+        static.fill_(1.0)
+        graph.replay()
+        assert torch.equal(out, model(static))
+
+How to fix: write into the parameters in place, or capture again.
+"""
+
+from __future__ import annotations
+
+from graphlint.events import WeightsMoved
+from graphlint.rule import finding, rule
+from graphlint.types import Finding
+
+
+@rule("GL512", on=WeightsMoved, predicts="stale")
+def weights_moved(event: WeightsMoved) -> Finding | None:
+    return finding(
+        event,
+        f"`{event.target}` gives parameters other memory ({event.how}); the graph keeps the old ones",
+        help="write in place (`copy_`, `load_state_dict` without `assign`), or capture again afterwards",
+    )
