@@ -141,12 +141,18 @@ def _judge(interpret: Callable[[], Iterable[RegionEvents]], registry: Registry, 
     try:
         for each in interpret():
             if each.failure is not None:
-                doing = f"interpreting `{each.region.name}`; it was not checked"
-                broken.append(internal(each.failure, each.region.span, doing))
+                broken.append(_unfinished(each.region, each.failure))
             else:
                 yield Judged(each.region, tuple(registry.judge(each.events, each.region.name)), each.unknown_calls)
     except Exception as error:
         broken.append(internal(error, top("."), "interpreting; regions not listed were not checked"))
+
+
+def _unfinished(region: Region, failure: Exception) -> Finding:
+    if isinstance(failure, RecursionError):
+        told = f"`{region.name}` nests too deeply to be followed; it was not checked"
+        return notice(LIMIT, region.span, told, "split the longest expression or `elif` chain in it")
+    return internal(failure, region.span, f"interpreting `{region.name}`; it was not checked")
 
 
 def _selected(findings: Iterable[Finding], config: Config) -> tuple[Finding, ...]:

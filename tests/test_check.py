@@ -166,6 +166,11 @@ def test_a_region_that_fails_loses_only_itself() -> None:
     assert "while interpreting `b`; it was not checked: `KeyError: 'x'`" in report.findings[0].message
 
 
+def test_a_region_that_nests_too_deeply_is_told_as_a_limit() -> None:
+    (found,) = run(told("b")._replace(failure=RecursionError())).findings
+    assert (found.code, found.message) == ("GL904", "`b` nests too deeply to be followed; it was not checked")
+
+
 def test_a_limit_is_counted_and_told_when_asked_for() -> None:
     stopped = told("a", LimitReached(span=FIRST, text="f()", limit="call depth"))
     report = run(stopped)

@@ -26,6 +26,7 @@ from graphlint.types import Report
 
 FORMATS = ("text", "concise", "json", "github", "sarif")
 STDIN = "-"
+DEEPEST = 5000
 
 
 class Wanted(NamedTuple):
@@ -128,6 +129,8 @@ def _run(paths: Sequence[str], settings: Config, known: Registry, stdin_filename
     """Check with the cyclic garbage collector off: it finds nothing in trees, and walks them again and again."""
     was_on = gc.isenabled()
     gc.disable()
+    # Expressions of generated code nest deeper than Python allows by default; the stack of a main thread holds this.
+    sys.setrecursionlimit(max(DEEPEST, sys.getrecursionlimit()))
     try:
         if tuple(paths) == (STDIN,):
             return check_sources(_stdin(stdin_filename), settings, known, interpret)

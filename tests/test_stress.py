@@ -1,0 +1,43 @@
+"""Odd and huge but valid files are read to their end, quickly, and never with a traceback."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from graphlint.types import Report
+from tests.conftest import CheckText
+
+HEAD = "import torch\n\n\nclass Model(torch.nn.Module):\n    def forward(self, x):\n"
+PROGRAMS = {
+    "a long sum": HEAD + "        return " + " + ".join(["x"] * 900) + "\n",
+    "a long chain of calls": HEAD + "        return x" + ".relu()" * 300 + ".item()\n",
+    "nested lists": HEAD + "        return " + "[" * 90 + "x.item()" + "]" * 90 + "\n",
+    "nested lambdas": HEAD + "        return " + "(lambda: " * 60 + "x.item()" + ")()" * 60 + "\n",
+    "many lines": HEAD + "".join(f"        x = x + {n}\n" for n in range(10_000)) + "        return x.item()\n",
+    "many classes": "".join(HEAD.replace("Model", f"M{n}") + "        return x.item()\n" for n in range(500)),
+    "a large table": "T = {" + ",".join(f"'{n}': {n}" for n in range(10_000)) + "}\n" + HEAD + "        return x.item()\n",
+    "deep branches": HEAD
+    + "".join("    " * (2 + n) + f"if self.a{n}:\n" for n in range(80))
+    + "    " * 82
+    + "return x.item()\n",
+    "many branches": HEAD + "".join(f"        if self.a == {n}:\n            x = x.item()\n" for n in range(500)),
+    "recursion": HEAD + "        return self.forward(self.forward(x)).item()\n",
+    "bases in a circle": "class A(B): ...
+class B(A): ...
+" + HEAD.replace("torch.nn.Module", "torch.nn.Module, A") + "        pass
+",
+    + HEAD.replace("torch.nn.Module", "A")
+    + "        return x.item()\n",
+    "an import of itself": "from example import *\nimport example\n" + HEAD + "        return x.item()\n",
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_it_is_read_to_its_end(name: str, check_text: CheckText) -> None:
+    started = time.perf_counter()
+    report: Report = check_text(PROGRAMS[name])
+    assert time.perf_counter() - started < 30, "far longer than any of these takes"
+    assert not [each.message for each in report.findings if each.code == "GL905"]
+    assert report.regions or any(each.code == "GL904" for each in report.findings)
