@@ -203,8 +203,12 @@ def tensor_attribute(frame: Frame, value: Tensor, name: str, node: ast.AST) -> V
 
 @register(ATTRIBUTES, Seq, Table, Text, Number, Method)
 def plain_attribute(frame: Frame, value: Value, name: str, node: ast.AST) -> Value:
-    if isinstance(value, Seq) and value.form == "tuple" and value.items is not None and (type(value), name) not in python.METHODS:
-        return value.element()
+    if isinstance(value, Seq) and (Seq, name) not in python.METHODS:
+        held = value.element() if value.items != () else Unknown()
+        if any(isinstance(member, Tensor) for member in members(held)) and lookup(f"torch.Tensor.{name}") is not None:
+            # A hint said "tuple of tensors", the code treats it as one tensor: the code is right.
+            return attribute(frame, held, name, node)
+        return held if value.form == "tuple" else Method(value, name)
     if isinstance(value, Table) and (Table, name) not in python.METHODS:
         for key, entry in value.items:
             if key == name:

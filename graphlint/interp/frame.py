@@ -14,10 +14,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from graphlint.events import Event
-from graphlint.project import ClassDecl, Module
+from graphlint.project import ClassDecl, FunctionDecl, Module
 from graphlint.source import segment
 from graphlint.types import Confidence, Span, Target
-from graphlint.values import Bool, Function, Scope, Unknown, Value, join_all
+from graphlint.values import Bool, Scope, Unknown, Value, join_all
 
 if TYPE_CHECKING:
     from graphlint.interp.machine import Machine
@@ -65,11 +65,12 @@ class Link(NamedTuple):
 class Summary:
     """What one function did for one set of arguments."""
 
-    __slots__ = ("events", "function", "links", "name", "returned", "seen", "unknown_calls")
+    __slots__ = ("decl", "events", "links", "name", "receiver", "returned", "seen", "unknown_calls")
 
-    def __init__(self, name: str, function: Function | None = None) -> None:
+    def __init__(self, name: str, decl: FunctionDecl | None = None, receiver: Value | None = None) -> None:
         self.name = name
-        self.function = function
+        self.decl = decl
+        self.receiver = receiver
         self.events: list[Event] = []
         self.links: list[Link] = []
         self.seen: dict[object, int] = {}

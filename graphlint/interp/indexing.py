@@ -185,7 +185,15 @@ def sequence_item(frame: Frame, sequence: Seq, index: Value, node: ast.AST) -> V
             return sequence.items[index.value]
         if 0 <= index.value < count:
             return sequence.items[index.value]
-    return sequence.element()
+    return one_of(sequence.element())
+
+
+def one_of(value: Value) -> Value:
+    """One of several unlike values, nobody knows which: a tensor among them is possible, no more."""
+    kinds = {type(member) for member in members(value) if not isinstance(member, Nothing)}
+    if len(kinds) < 2 or Tensor not in kinds:
+        return value
+    return join_all([member.replace(sure=Confidence.POSSIBLE) if isinstance(member, Tensor) else member for member in members(value)])
 
 
 def _sliced(sequence: Seq, bounds: SliceValue) -> Value:
@@ -209,8 +217,8 @@ def table_item(frame: Frame, table: Table, index: Value, node: ast.AST) -> Value
         for known, value in table.items:
             if known == key:
                 return value
-        return table.rest if table.rest is not None else Unknown()
-    return table.element()
+        return one_of(table.rest) if table.rest is not None else Unknown()
+    return one_of(table.element())
 
 
 @register(ITEMS, Instance)

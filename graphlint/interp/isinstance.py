@@ -100,7 +100,8 @@ def _tensor_is(member: Tensor, name: str) -> bool | None:
         return True
     if name.endswith("Parameter"):
         return True if member.role == "parameter" else None
-    return None if "Tensor" in name and name.startswith("torch.") else False
+    # Subclasses such as FakeTensor or DTensor have their own ways through capture; a plain tensor is none of them.
+    return False
 
 
 def _of_tree_class(frame: Frame, member: Value, cls: ClassValue) -> bool | None:

@@ -94,7 +94,7 @@ class Machine:
                 frame.emit(LimitReached, node, limit="call depth" if self.depth >= DEEPEST_CALL else "contexts of one function")
             return None
         self.contexts[decl] = self.contexts.get(decl, 0) + 1
-        summary = self.summaries[key] = Summary(decl.name, function)
+        summary = self.summaries[key] = Summary(decl.name, decl, receiver_of(decl, env))
         self.execute(function, env, summary)
         return summary
 
@@ -215,3 +215,8 @@ def _returned(frame: Frame) -> Value:
     if frame.live is not Target.NONE and frame.live:
         values.append(Nothing())
     return join_all(values) if values else Nothing()
+
+
+def receiver_of(decl: FunctionDecl, env: dict[str, Value]) -> Value | None:
+    """The object a method runs on, however it was passed."""
+    return next(iter(env.values()), None) if decl.owner is not None else None

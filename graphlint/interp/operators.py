@@ -97,12 +97,22 @@ def binary(frame: Frame, op: ast.operator, left: Value, right: Value, node: ast.
 
 def _unknown(op: ast.operator, left: Value, right: Value) -> Value:
     if isinstance(left, Bool) and isinstance(right, Bool):
-        return EITHER
+        return _logic(op, left, right)
     if isinstance(left, Table) and isinstance(right, Table):
         return join_all([left, right])
     if isinstance(left, Unknown) or isinstance(right, Unknown):
         return Unknown()
     return Opaque()
+
+
+def _logic(op: ast.operator, left: Bool, right: Bool) -> Bool:
+    """`|` and `&` of flags, target by target."""
+    origin = later(left.origin, right.origin)
+    if isinstance(op, ast.BitOr):
+        return Bool(left.true_on | right.true_on, left.false_on & right.false_on, origin)
+    if isinstance(op, ast.BitAnd):
+        return Bool(left.true_on & right.true_on, left.false_on | right.false_on, origin)
+    return EITHER
 
 
 def place_of(*values: Value) -> Place:
@@ -218,13 +228,14 @@ def eval_boolean(frame: Frame, node: ast.BoolOp) -> Value:
     found: list[Value] = []
     for position, operand in enumerate(node.values):
         if position == len(node.values) - 1:
-            found.append(frame.eval(operand))
+            found.append(_limited(frame.eval(operand), frame.live, before.live))
             break
-        value = frame.eval(operand) if not isinstance(operand, (ast.BoolOp, ast.UnaryOp)) else EITHER
+        value = frame.eval(operand) if not isinstance(operand, (ast.BoolOp, ast.UnaryOp)) else None
         outcome = test(frame, operand, word)
+        value = Bool(outcome.true.live, outcome.false.live) if value is None else value
         going, stopped = (outcome.true, outcome.false) if word == "and" else (outcome.false, outcome.true)
         if stopped.live & frame.live:
-            found.extend(_stopping(value, word))
+            found.extend(_stopping(value, word, frame.live))
         if not outcome.is_static:
             frame.ceiling = min(frame.ceiling, Confidence.LIKELY)
         frame.restore(State({**frame.env, **going.facts}, going.live & frame.live))
@@ -235,8 +246,11 @@ def eval_boolean(frame: Frame, node: ast.BoolOp) -> Value:
     return join_all(found) if found else EITHER
 
 
-def _stopping(value: Value, word: str) -> list[Value]:
+def _stopping(value: Value, word: str, live: Target) -> list[Value]:
     """The members of an operand that can end the chain: false ones for `and`, true ones for `or`."""
+    if isinstance(value, Bool):
+        true, false = (value.true_on & live, Target.NONE) if word == "or" else (Target.NONE, value.false_on & live)
+        return [Bool(true, false, value.origin)]
     if word == "or":
         return [member for member in members(value) if not isinstance(member, Nothing)]
     kept = (Nothing, Bool, Number, Text, Seq, Table, Unknown, Opaque, Tensor)

@@ -5,19 +5,22 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from graphlint.effects.table import lookup
 from graphlint.events import HostArgument, HostCast, HostCompare, HostFormat
 from graphlint.interp.annotations import PLAIN
 from graphlint.interp.conditions import truth
 from graphlint.interp.dispatch import apply, attribute, element
 from graphlint.interp.expressions import formats
 from graphlint.interp.frame import Frame
-from graphlint.interp.indexing import with_entry
+from graphlint.interp.indexing import one_of, with_entry
 from graphlint.interp.isinstance import split
 from graphlint.interp.mutation import path_of
 from graphlint.interp.objects import record_of, store_attribute
 from graphlint.types import Confidence, Target
 from graphlint.values import (
     EITHER,
+    FALSE,
+    TRUE,
     Arguments,
     Bool,
     ClassValue,
@@ -279,6 +282,11 @@ def isinstance_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
 
 @function("builtins.hasattr")
 def hasattr_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    owner, name = first(arguments) or Unknown(), first(arguments, 1)
+    if not isinstance(name, Text) or name.value is None:
+        return EITHER
+    if all(isinstance(member, Tensor) for member in members(owner)):
+        return TRUE if lookup(f"torch.Tensor.{name.value}") is not None else FALSE
     return EITHER
 
 
@@ -485,7 +493,7 @@ def get(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> V
     found = receiver.element() if name is None else receiver.rest
     if found is None:
         return default if default is not None else Nothing()
-    return join(found, default if default is not None else Nothing())
+    return join(one_of(found), default if default is not None else Nothing())
 
 
 @method(Table, "update")

@@ -190,8 +190,7 @@ def read_out(summary: Summary, live: Target, reached: Reached) -> Iterator[Event
 
 
 def _note(summary: Summary, reached: Reached) -> None:
-    function = summary.function
-    if function is not None and isinstance(function.receiver, Instance):
-        known = reached.setdefault((function.decl, function.receiver.decl), [])
+    if summary.decl is not None and isinstance(summary.receiver, Instance):
+        known = reached.setdefault((summary.decl, summary.receiver.decl), [])
         if summary not in known:
             known.append(summary)

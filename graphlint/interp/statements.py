@@ -16,6 +16,7 @@ from graphlint.project import imported
 from graphlint.types import Target
 from graphlint.values import (
     Arguments,
+    Bool,
     ClassValue,
     External,
     Function,
@@ -210,16 +211,22 @@ def run_continue(frame: Frame, node: ast.Continue) -> None:
 @statement(ast.Try, *([ast.TryStar] if hasattr(ast, "TryStar") else []))
 def run_try(frame: Frame, node: ast.Try) -> None:
     before = frame.save()
+    returned = len(frame.returns)
     frame.run(node.body)
     middle = State(dict(frame.env), frame.live)
     frame.run(node.orelse)
     ends = [State(frame.env, frame.live)]
+    tried = len(frame.returns) > returned and not frame.live
+    returned = len(frame.returns)
     for handler in node.handlers:
         frame.merge(before, State(middle.env, middle.live or before.live))
         if handler.name:
             frame.env[handler.name] = Opaque()
         frame.run(handler.body)
         ends.append(State(frame.env, frame.live))
+    if tried:
+        # `try: return answer() except ...: return False`: the constant stands for a failure, not for an answer.
+        frame.returns[returned:] = [value for value in frame.returns[returned:] if not isinstance(value, (Bool, Nothing))]
     frame.merge(*ends)
     if node.finalbody:
         live = frame.live

@@ -123,7 +123,7 @@ def short(row: Row) -> str:
 
 
 def _read(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, sure: Confidence) -> None:
-    if row.name.startswith("torch.Tensor.") and len(row.parameters) <= 2 and not effect.why:
+    if row.name.startswith("torch.Tensor.") and isinstance(row.result, (grammar.Number, grammar.Plain)):
         frame.emit(events.HostRead, node, sure, method=short(row))
     else:
         frame.emit(events.LibraryRead, node, sure, call=short(row), why=effect.why)
