@@ -5,19 +5,30 @@ the value of the capture.
 
 Fails:
 
-    def step(x, scale):
-        return x * scale
+    import torch
 
-    def inputs():
-        return torch.ones(4, device="cuda"), torch.tensor(2.0)
+    class Step(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.calls = 0
+
+        def forward(self, x):
+            # graphlint: ignore[host-mutation] -- shown by the page of that rule
+            self.calls += 1
+            return x * self.calls
 
 Captures:
 
-    def step(x, scale):
-        return x * scale
+    import torch
 
-    def inputs():
-        return torch.ones(4, device="cuda"), torch.tensor(2.0, device="cuda")
+    class Step(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("calls", torch.zeros(()))
+
+        def forward(self, x):
+            self.calls += 1
+            return x * self.calls
 
 How to fix: keep it in a device tensor and `fill_` that before each replay.
 """

@@ -5,17 +5,21 @@ masks are fills and are fine: `x[:, 0] = 1.0`, `x[mask] = 0.0`.  Dynamo traces t
 
 Fails:
 
+    import torch
+
     def step(x):
-        y = x.clone()
+        y = torch.zeros(2, 2, device=x.device)
         y[0, 1] = 3.0
-        return y
+        return x.sum() + y
 
 Captures:
 
+    import torch
+
     def step(x):
-        y = x.clone()
+        y = torch.zeros(2, 2, device=x.device)
         y[0, 1:2] = 3.0
-        return y
+        return x.sum() + y
 
 How to fix: widen one number to a slice (`y[0, 1:2] = v`); `index_fill_(dim, index, v)` for an index tensor.
 """

@@ -5,19 +5,15 @@ looked up on the device.
 
 Fails:
 
-    def step(x, n):
-        return x[:n]
-
-    def inputs():
-        return torch.ones(4, 4, device="cuda"), torch.tensor(2, device="cuda")
+    def step(x):
+        n = (x > 0).sum() // 2
+        return x[n]
 
 Captures:
 
-    def step(x, n):
+    def step(x):
+        n = (x > 0).sum() // 2
         return x.index_select(0, n.view(1))
-
-    def inputs():
-        return torch.ones(4, 4, device="cuda"), torch.tensor(2, device="cuda")
 
 How to fix: `index_select(dim, n.view(1))` for an index; a mask built by `arange` for a bound.
 """

@@ -59,6 +59,14 @@ def site_events(source: Source, project: Project) -> Iterator[tuple[Region, Even
         yield from once(_events(project, module))
 
 
+def site_regions(project: Project, module: Module) -> Iterator[Region]:
+    """Compiled and graphed callables of a file, whether or not something is done to them."""
+    for acts in walks(project, module):
+        told = story(module, acts)
+        yield from compiled.seen(told)
+        yield from graphed.seen(told)
+
+
 def _events(project: Project, module: Module) -> Iterator[tuple[Region, Event]]:
     for each in regions(project, module):
         for question in ALONE:

@@ -13,7 +13,7 @@ from graphlint.events import (
     CompiledStaleRead,
     Event,
 )
-from graphlint.site.acts import Act, Frame, Verb
+from graphlint.site.acts import Act, Frame, Verb, span
 from graphlint.site.names import GRAPH_MODES
 from graphlint.site.reuse import reuses
 from graphlint.site.story import Story, tell
@@ -40,12 +40,23 @@ def _is_on(key: ast.expr | None, value: ast.expr) -> bool:
 
 
 def _region(compiled: Thing, act: Act) -> Region:
-    return Region(f"{act.frame.module.name}.{compiled.name or act.frame.function}", "compiled", act.span)
+    module = act.frame.module
+    node = compiled.node if compiled.node is not None else act.node
+    return Region(f"{module.name}.{_name(compiled)}", "compiled", span(module, node))
 
 
 def _name(compiled: Thing) -> str:
     inner = compiled.base
-    return inner.name if inner is not None and inner.name else compiled.name
+    if inner is not None and inner.name:
+        return inner.name
+    return ast.unparse(inner.node) if inner is not None and isinstance(inner.node, ast.expr) else compiled.name
+
+
+def seen(story: Story) -> Iterator[Region]:
+    """Every function that is compiled with graphs and called."""
+    for act in story.acts:
+        if act.verb is Verb.CALL and act.thing.kind is Kind.COMPILED and has_graphs(act.thing):
+            yield _region(act.thing, act)
 
 
 def overwritten(story: Story) -> Told:

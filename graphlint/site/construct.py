@@ -79,7 +79,7 @@ def _layer(walker: Walker, name: str, places: Places, names: Names, node: ast.Ca
 
 def duplicate(walker: Walker, thing: Thing, node: ast.AST, depth: int = 0) -> Thing:
     """A deep copy: the same kind of thing, with copies of what it holds."""
-    made = Thing(thing.kind, node, len(walker.acts), thing.name, thing.decl, None, call=thing.call)
+    made = Thing(thing.kind, node, len(walker.acts), thing.name, thing.decl, None, call=thing.call, made_by=(thing,))
     made.is_training, made.is_frozen, made.module = thing.is_training, thing.is_frozen, thing.module
     made.function, made.scope, made.arguments = thing.function, thing.scope, thing.arguments
     if depth < 6:

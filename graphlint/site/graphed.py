@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from graphlint.events import Event, GraphedMisused, GraphedOverwritten
-from graphlint.site.acts import Act, Verb
+from graphlint.site.acts import Act, Verb, span
 from graphlint.site.construct import argument, constant
 from graphlint.site.reuse import reuses
 from graphlint.site.story import Story, tell
@@ -17,8 +17,18 @@ MAKES = "make_graphed_callables"
 
 
 def _region(act: Act) -> Region:
-    name = f"{act.frame.module.name}.{act.frame.function}".rstrip(".")
-    return Region(name, "graphed", act.span)
+    """The callable that is graphed, at the place where that happens."""
+    module, thing = act.frame.module, act.thing
+    name = f"{module.name}.{act.frame.function}".rstrip(".")
+    node = thing.node if thing.kind is Kind.GRAPHED and thing.node is not None else act.node
+    return Region(name, "graphed", span(module, node))
+
+
+def seen(story: Story) -> Iterator[Region]:
+    """Every callable that is graphed and called."""
+    for act in story.acts:
+        if act.verb is Verb.CALL and act.thing.kind is Kind.GRAPHED:
+            yield _region(act)
 
 
 def misused(story: Story) -> Told:
@@ -59,4 +69,4 @@ def overwritten(story: Story) -> Told:
     """A second call before the first result was used."""
     for reuse in reuses(story, Kind.GRAPHED):
         act = reuse.keep or reuse.again
-        yield _region(act), tell(GraphedOverwritten, act, target=act.text)
+        yield _region(reuse.again), tell(GraphedOverwritten, act, target=act.text)

@@ -9,7 +9,7 @@ from graphlint.site.acts import Verb
 from graphlint.site.construct import argument, constant
 from graphlint.site.story import Story, region, tell
 from graphlint.site.things import Kind
-from graphlint.types import Confidence, Region
+from graphlint.types import Region
 
 Told = Iterator[tuple[Region, Event]]
 
@@ -37,5 +37,5 @@ def last_batches(story: Story) -> Told:
             if loader is None or act.is_partial or id(act.thing.owner) not in captured.reads:
                 continue
             if constant(argument(loader, "drop_last")) is not True and "batch_sampler" not in loader.arguments:
-                told = tell(LastBatch, act, sure=Confidence.POSSIBLE, loader=act.text)
+                told = tell(LastBatch, act, loader=act.text)
                 yield region(captured, story.acts), told

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from graphlint.events import Event
 from graphlint.project import Module, Project
-from graphlint.site.answers import site_events
+from graphlint.site.answers import site_events, site_regions
 from graphlint.types import Region, Span
 
 
@@ -28,6 +28,8 @@ def read_sites(project: Project) -> Iterator[SiteEvents]:
 def _read(module: Module, project: Project) -> Iterator[SiteEvents]:
     found: dict[Region, list[Event]] = {}
     try:
+        for region in site_regions(project, module):
+            found.setdefault(region, [])
         for region, event in site_events(module.source, project):
             found.setdefault(region, []).append(event)
     except (Exception, RecursionError) as error:

@@ -63,11 +63,19 @@ def _closes(bind: Act, grow: Act) -> bool:
     """Whether a result of `cat` ends up in the very slot that one of its parts came from."""
     if bind.slot is None or not isinstance(bind.slot.holder, Thing) or bind.slot.key.startswith("["):
         return False
-    return grow.thing in _parts(bind.thing) and _comes_from(grow.thing, bind.other)
+    return any(grow.thing is part for part in _parts(bind.thing)) and _comes_from(grow.thing, bind.other)
 
 
 def _parts(thing: Thing) -> list[Thing]:
-    return thing.family() if thing.kind is Kind.CONTAINER else [thing.owner]
+    """A thing without the views that keep all of it, or what a container holds; a cut is a thing of its own."""
+    parts = thing.family() if thing.kind is Kind.CONTAINER else [thing]
+    return [_whole(part) for part in parts]
+
+
+def _whole(thing: Thing) -> Thing:
+    while thing.base is not None and not isinstance(thing.node, ast.Subscript):
+        thing = thing.base
+    return thing
 
 
 def _comes_from(made: Thing, before: Thing | None) -> bool:

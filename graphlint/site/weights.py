@@ -26,15 +26,15 @@ def moved(story: Story) -> Told:
                 yield region(captured, story.acts), tell(WeightsMoved, act, target=act.text, how=how)
 
 
-def _called(story: Story, captured: Captured) -> set[int]:
-    found: set[int] = set()
+def _called(story: Story, captured: Captured) -> list[Thing]:
+    found: dict[int, Thing] = {}
     for act in story.acts[captured.begin : captured.end]:
         if act.verb is Verb.CALL and act.thing.kind in (Kind.MODULE, Kind.UNKNOWN):
-            found.add(id(act.thing))
-    return found
+            found[id(act.thing)] = act.thing
+    return list(found.values())
 
 
-def _how(act: Act, called: set[int], captured: Captured) -> str:
+def _how(act: Act, called: list[Thing], captured: Captured) -> str:
     if act.verb is Verb.METHOD:
         return _method(act) if _holds(act.thing, called) else ""
     assert act.slot is not None
@@ -43,11 +43,16 @@ def _how(act: Act, called: set[int], captured: Captured) -> str:
         return ""
     if act.slot.key == "data":
         owner = holder.base if holder.kind is Kind.PARAMETER else holder
-        return ".data =" if owner is not None and (_holds(owner, called) or _is_part(holder, captured)) else ""
+        is_inside = any(owner is part for module in called for part in module.family())
+        return ".data =" if is_inside or (owner is not None and _holds(owner, called)) or _is_part(holder, captured) else ""
     before = captured.inputs.get(act.slot)
     if before is not None and before.kind is Kind.MODULE:
         return "a new module"
-    return "a new parameter" if holder.kind is Kind.MODULE and holder.decl is None and id(holder) in called else ""
+    return (
+        "a new parameter"
+        if holder.kind is Kind.MODULE and holder.decl is None and any(holder is module for module in called)
+        else ""
+    )
 
 
 def _method(act: Act) -> str:
@@ -69,8 +74,8 @@ def _is_cast(value: ast.expr) -> bool:
     return isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name) and value.value.id == "torch"
 
 
-def _holds(thing: Thing, called: set[int]) -> bool:
-    return thing.kind in (Kind.MODULE, Kind.UNKNOWN) and any(id(part) in called for part in thing.family())
+def _holds(thing: Thing, called: list[Thing]) -> bool:
+    return thing.kind in (Kind.MODULE, Kind.UNKNOWN) and any(part is module for module in called for part in thing.family())
 
 
 def _is_part(holder: Thing, captured: Captured) -> bool:
