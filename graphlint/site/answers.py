@@ -8,9 +8,9 @@ from graphlint.events import Event
 from graphlint.project import Module, Project
 from graphlint.site import buckets, compiled, graphed, inputs, loaders, outputs, state, streams, training, warmup, weights
 from graphlint.site.roots import regions, walks
-from graphlint.site.story import Story, once, story
+from graphlint.site.story import Story, story
 from graphlint.source import Source
-from graphlint.types import Region
+from graphlint.types import Region, Span
 
 Question = Callable[[Story], Iterable[tuple[Region, Event]]]
 
@@ -56,22 +56,31 @@ def site_events(source: Source, project: Project) -> Iterator[tuple[Region, Even
     """What the code around the captures of one file does to them."""
     module = next((each for each in project.given if each.source is source), None)
     if module is not None:
-        yield from once(_events(project, module))
+        for region, event in told(project, module):
+            if event is not None:
+                yield region, event
 
 
-def site_regions(project: Project, module: Module) -> Iterator[Region]:
-    """Compiled and graphed callables of a file, whether or not something is done to them."""
-    for acts in walks(project, module):
-        told = story(module, acts)
-        yield from compiled.seen(told)
-        yield from graphed.seen(told)
+def told(project: Project, module: Module) -> Iterator[tuple[Region, Event | None]]:
+    """The events of a file, and None once for every compiled or graphed callable, to which nothing need be done."""
+    known: set[Region] = set()
+    seen: set[tuple[type[Event], Span]] = set()
+    for region, event in _events(project, module):
+        if event is None and region not in known:
+            yield region, None
+        elif event is not None and (type(event), event.span) not in seen:
+            # A loop is walked twice, and a helper from several places.
+            seen.add((type(event), event.span))
+            yield region, event
+        known.add(region)
 
 
-def _events(project: Project, module: Module) -> Iterator[tuple[Region, Event]]:
+def _events(project: Project, module: Module) -> Iterator[tuple[Region, Event | None]]:
     for each in regions(project, module):
         for question in ALONE:
             yield from question(each)
     for acts in walks(project, module):
-        told = story(module, acts)
+        whole = story(module, acts)
+        yield from ((region, None) for seen in (compiled.seen, graphed.seen) for region in seen(whole))
         for question in QUESTIONS:
-            yield from question(told)
+            yield from question(whole)

@@ -232,10 +232,15 @@ def _returned(story: Story, captured: Captured, filled: Act) -> Told:
         if (
             act.frame.caller is None
             and act.frame is root(filled.frame)
-            and captured.made(act.thing)
+            and _is_result(captured, act.thing)
             and not _is_sliced(act.node)
         ):
             yield region(captured, story.acts), tell(PaddingReturned, act, target=act.text)
+
+
+def _is_result(captured: Captured, thing: Thing) -> bool:
+    """A tensor of the graph, or a plain copy of one."""
+    return captured.made(thing) or any(captured.made(each) for each in thing.made_by if thing.born > captured.end)
 
 
 def _is_sliced(node: ast.AST) -> bool:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from graphlint.events import Event
 from graphlint.project import Module, Project
-from graphlint.site.answers import site_events, site_regions
+from graphlint.site.answers import told
 from graphlint.types import Region, Span
 
 
@@ -28,10 +28,8 @@ def read_sites(project: Project) -> Iterator[SiteEvents]:
 def _read(module: Module, project: Project) -> Iterator[SiteEvents]:
     found: dict[Region, list[Event]] = {}
     try:
-        for region in site_regions(project, module):
-            found.setdefault(region, [])
-        for region, event in site_events(module.source, project):
-            found.setdefault(region, []).append(event)
+        for region, event in told(project, module):
+            found.setdefault(region, []).extend([] if event is None else [event])
     except (Exception, RecursionError) as error:
         name = module.source.name
         yield SiteEvents(Region(module.name, "failed", Span(name, 1, 0, 1, 0)), (), error)

@@ -55,7 +55,7 @@ def walks(project: Project, module: Module) -> Iterator[list[Act]]:
 
 
 def regions(project: Project, module: Module) -> Iterator[Story]:
-    """Regions that others will capture, where they work on side streams or let state grow: `forward` and marked functions."""
+    """Regions that others will capture, `forward` and marked functions, where they use streams or let state grow."""
     text = module.source.text
     if not STREAMS.search(text) and not GROWS.search(text):
         return

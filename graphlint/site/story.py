@@ -7,7 +7,7 @@ things were made inside it (its outputs and temporaries: their memory belongs to
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -136,13 +136,3 @@ def region(captured: Captured, acts: list[Act]) -> Region:
     node = layer if isinstance(layer, (ast.With, ast.AsyncWith)) else act.node
     name = f"{act.frame.module.name}.{act.frame.function}".rstrip(".")
     return Region(name, "capture", span(act.frame.module, node))
-
-
-def once(found: Iterable[tuple[Region, Event]]) -> Iterator[tuple[Region, Event]]:
-    """Drop what was told before: a loop is walked twice, a helper from several places."""
-    seen: set[tuple[object, ...]] = set()
-    for where, event in found:
-        key = (type(event), event.span)
-        if key not in seen:
-            seen.add(key)
-            yield where, event
