@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from graphlint.emulate.streams import SESSIONS
 from graphlint.emulate.tape import flat
 from graphlint.emulate.tensor import DeviceTensor, Outside
 
@@ -34,6 +35,8 @@ def _reusing(model: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(model if not isinstance(model, torch.nn.Module) else model.forward)
     def call(*args: Any, **kwargs: Any) -> Any:
+        if SESSIONS[-1].tape is not None:
+            SESSIONS[-1].refuse("torch.compile", "refused")
         _overwrite([each() for each in last])
         output = model(*args, **kwargs)
         last[:] = [weakref.ref(each) for each in flat(_plain(output))]

@@ -165,6 +165,9 @@ def _wrapped(session: Session, plan: Plan, results: Any, inputs: list[torch.Tens
     for each in inputs if plan.writes else ():
         if isinstance(each, DeviceTensor) and (each.shape != each.emulated.shape or each.stride() != each.emulated.stride()):
             reshape_in_place(session, each)
+    if plan.on_host:
+        places = enumerate(results)
+        return tuple(each if place in plan.on_host else _placed(session, each, to_device) for place, each in places)
     return _map(results, lambda value: known.get(id(value)) if id(value) in known else _placed(session, value, to_device))
 
 
@@ -218,6 +221,11 @@ def _pin(session: Session, args: Args, kwargs: Kwargs) -> Any:
     return pinned
 
 
+def _zeros(session: Session, args: Args, kwargs: Kwargs) -> Any:
+    """Autograd's zeros without memory, which only C++ knows how to read, become ordinary ones."""
+    return on_emulated(session, aten.zeros.default, args, kwargs, [], True) if on_device(kwargs.get("device")) else NotImplemented
+
+
 def _math_attention(session: Session, args: Args, kwargs: Kwargs) -> Any:
     """Attention falls apart into plain operators, which have host kernels: no capture refuses any of its backends."""
     return 0 if isinstance(args[0], DeviceTensor) else NotImplemented
@@ -231,4 +239,5 @@ SPECIAL: dict[Any, Callable[[Session, Args, Kwargs], Any]] = {
     aten.is_pinned.default: lambda session, args, kwargs: session.pinned.has(args[0]),
     aten.record_stream.default: lambda session, args, kwargs: None,
     aten._fused_sdp_choice.default: _math_attention,
+    aten._efficientzerotensor.default: _zeros,
 }

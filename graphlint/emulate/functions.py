@@ -142,6 +142,10 @@ def _literal(session: Session, func: Any, args: Args, kwargs: Kwargs) -> Any:
     elif "data" in kwargs:
         kwargs = {**kwargs, "data": _elements(kwargs["data"])}
     args = tuple(redirected(each) if type(each) is torch.device else each for each in args)
+    if kwargs.get("pin_memory"):
+        made = func(*args, **{**kwargs, "pin_memory": False})
+        session.pinned.add(made)
+        return made
     if func is torch.Tensor.new_tensor and isinstance(args[0], DeviceTensor) and "device" not in kwargs:
         return torch.tensor(args[1], **{"dtype": args[0].dtype, "device": STANDIN, **kwargs})
     return func(*args, **kwargs)

@@ -82,6 +82,16 @@ def answers(session: Session) -> dict[str, Any]:
 
         return call
 
+    def seeded(op: str) -> Callable[[int], None]:
+        """A capture allows seeding only with the seed that is there already."""
+
+        def call(seed: int) -> None:
+            if session.tape is not None and seed != random.seed_value:
+                session.refuse(op, "seed")
+            random.seed(seed)
+
+        return call
+
     def constant(answer: Any) -> Callable[..., Any]:
         return lambda *args, **kwargs: answer
 
@@ -133,8 +143,8 @@ def answers(session: Session) -> dict[str, Any]:
         "mem_get_info": constant((MEMORY, MEMORY)),
         **dict.fromkeys(_COUNTERS, constant(0)),
         **dict.fromkeys(_RESETS, constant(None)),
-        "manual_seed": refused("torch.cuda.manual_seed", "seed", random.seed),
-        "manual_seed_all": refused("torch.cuda.manual_seed_all", "seed", random.seed),
+        "manual_seed": seeded("torch.cuda.manual_seed"),
+        "manual_seed_all": seeded("torch.cuda.manual_seed_all"),
         "seed": refused("torch.cuda.seed", "seed", lambda: random.seed(torch.default_generator.initial_seed())),
         "initial_seed": lambda: random.seed_value,
         "get_rng_state": lambda device="cuda": random.state.clone(),

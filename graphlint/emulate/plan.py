@@ -16,7 +16,7 @@ _UNSURE_TAGS = ("data_dependent_output", "dynamic_output_shape")
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`refusals` and `accepts` are the operator's rows; `writes` the positions and names of the arguments it changes.
+    """`refusals`, `accepts` and `on_host` are the operator's rows; `writes` the positions and names of the arguments it changes.
 
     `is_known` says that a capture was seen to go through with it, or that its schema leaves nothing to doubt.
     """
@@ -25,6 +25,7 @@ class Plan:
     parameters: tuple[str, ...]
     refusals: tuple[Row, ...]
     accepts: tuple[Row, ...]
+    on_host: tuple[int, ...]
     writes: tuple[str, ...]
     is_view: bool
     is_random: bool
@@ -49,7 +50,8 @@ def plan_of(func: Any) -> Plan:
         str(func),
         tuple(each.name for each in schema.arguments),
         refusals,
-        tuple(row for row in rows if not row.effect),
+        tuple(row for row in rows if not row.effect and row.place < 0),
+        tuple(row.place for row in rows if row.place >= 0),
         writes,
         is_view,
         "nondeterministic_seeded" in tags,

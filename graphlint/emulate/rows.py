@@ -3,9 +3,10 @@
 A condition may use the names of the operator's arguments and these words:
 
     host(p)       p is or holds a host tensor         device(p)    p is or holds a device tensor
-    boolean(p)    p is or holds a bool or uint8 one   count(p)     how many tensors p holds
+    mask(p)       p is or holds a bool or uint8 one on the device      hostmask(p)   the same on the host
+    count(p)      how many tensors p holds
     given(p)      p is not None                       numel(p)     how many elements the tensor p has
-    dim(p)        its rank                            size(p, n)   its size in dimension n
+    rank(p)       its rank                            size(p, n)   its size in dimension n
     dtype(p)      its dtype's name                    same_shape(p, q)   both have the same shape
 """
 
@@ -38,10 +39,10 @@ EFFECTS = {
     "unjoined": ("AcceleratorError", "a stream that took part in the capture was not joined before its end"),
     "isolation": ("AcceleratorError", "dependency created on uncaptured work in another stream"),
 }
-_ROW = re.compile(r"(?P<name>[\w:.]+) (?:! (?P<effect>\w+)(?: when (?P<when>.+?))?|~ (?P<accepts>.+?)) @ (?P<how>.+)$")
+_ROW = re.compile(r"(?P<name>[\w:.]+) (?:! (?P<effect>\w+)(?: when (?P<when>.+?))?|~ (?P<accepts>.+?)|> (?P<place>\d+)) @ (?P<how>.+)$")
 _NODES = (ast.Expression, ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.Compare, ast.Eq, ast.NotEq,
           ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Is, ast.IsNot, ast.In, ast.Call, ast.Name, ast.Load, ast.Constant,
-          ast.Tuple)  # fmt: skip
+          ast.Tuple, ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)  # fmt: skip
 
 
 class RowError(ValueError):
@@ -50,12 +51,13 @@ class RowError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the table; an empty `effect` says that host operands are accepted."""
+    """One line of the table; an empty `effect` says that host operands are accepted, or which result is on the host."""
 
     name: str
     effect: str
     condition: CodeType
     how: str
+    place: int = -1
 
     def holds(self, arguments: Mapping[str, object]) -> bool:
         """Words win over arguments of the same name, such as `device`."""
@@ -78,8 +80,8 @@ def _device(value: object) -> bool:
     return any(isinstance(each, DeviceTensor) for each in _tensors(value))
 
 
-def _boolean(value: object) -> bool:
-    return any(each.dtype in (torch.bool, torch.uint8) for each in _tensors(value))
+def _masks(value: object) -> list[torch.Tensor]:
+    return [each for each in _tensors(value) if each.dtype in (torch.bool, torch.uint8)]
 
 
 def _numel(value: object) -> int:
@@ -93,11 +95,12 @@ def _same_shape(one: object, other: object) -> bool:
 WORDS: dict[str, Callable[..., object]] = {
     "host": _host,
     "device": _device,
-    "boolean": _boolean,
+    "mask": lambda value: _device(_masks(value)),
+    "hostmask": lambda value: _host(_masks(value)),
     "count": lambda value: len(_tensors(value)),
     "given": lambda value: value is not None,
     "numel": _numel,
-    "dim": lambda value: value.dim(),
+    "rank": lambda value: value.dim(),
     "size": lambda value, n: value.shape[n],
     "dtype": lambda value: str(_tensors(value)[0].dtype)[6:],
     "same_shape": _same_shape,
@@ -121,7 +124,8 @@ def parsed(lines: Iterable[str]) -> dict[str, list[Row]]:
         found = _ROW.match(line)
         if found is None or found["effect"] and found["effect"] not in EFFECTS:
             raise RowError(f"`{line}` is not a row")
-        row = Row(found["name"], found["effect"] or "", compiled(found["when"] or found["accepts"] or "True"), found["how"])
+        condition = compiled(found["when"] or found["accepts"] or "True")
+        row = Row(found["name"], found["effect"] or "", condition, found["how"], int(found["place"] or -1))
         table.setdefault(row.name, []).append(row)
     return table
 

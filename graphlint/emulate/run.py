@@ -75,6 +75,7 @@ def _captured(session: Session, setting: Setting) -> Outcome:
             captured = setting.device.capture(trial.step)
     except Exception as error:
         return _judged(session, _refused(session, setting, trial, error))
+    session.allocator.is_counting = False
     return _judged(session, engine.replayed(setting, trial, captured))
 
 

@@ -40,6 +40,7 @@ class Session:
         self.tape: Tape | None = None
         self.graph = 0
         self.serial = 0
+        self.nested = 0
         self.calling: Callable[..., object] | None = None
         self.refusals: dict[tuple[str, int, str], Refusal] = {}
         self.unknown: dict[str, None] = {}
@@ -47,6 +48,7 @@ class Session:
     def begin(self) -> Tape:
         """Start a capture; a second one inside it is refused and goes into the first one's tape."""
         if self.tape is not None:
+            self.nested += 1
             self.refuse("torch.cuda.CUDAGraph.capture_begin", "refused")
             return self.tape
         self.serial += 1
@@ -59,6 +61,9 @@ class Session:
         """End the capture and put back the memory that it appeared to write."""
         if self.tape is None:
             raise RuntimeError("CUDA error: no capture is under way")
+        if self.nested:
+            self.nested -= 1
+            return
         if self.streams.unjoined():
             self.refuse("torch.cuda.Stream", "unjoined")
         tape, self.tape, self.allocator.capture = self.tape, None, 0

@@ -67,9 +67,9 @@ class Tape:
 
     def save(self, tensor: DeviceTensor) -> None:
         """Keep what memory outside the capture held before the first write: a capture runs nothing."""
-        key = storage_key(tensor.emulated)
-        if tensor.memory.capture != self.serial and key not in self.before:
-            self.before[key] = (_bytes(tensor.emulated), _bytes(tensor.emulated).clone())
+        key, value = storage_key(tensor.emulated), tensor.emulated
+        if tensor.memory.capture != self.serial and key not in self.before and not value._is_zerotensor():
+            self.before[key] = (_bytes(value), _bytes(value).clone())
 
     def undo(self) -> None:
         """Put back what memory outside the capture held."""

@@ -30,11 +30,15 @@ class Memory:
 
 
 class Allocator:
-    """Which `Memory` each live storage is, and when a block of each size was last allocated outside a capture."""
+    """Which `Memory` each live storage is, and when a block of each size was last allocated outside a capture.
+
+    `is_counting` is false while graphlint itself allocates: that takes no memory from the program that is confirmed.
+    """
 
     def __init__(self) -> None:
         self.capture = 0
         self.clock = 1
+        self.is_counting = True
         self.born: dict[int, int] = {}
         self._blocks: weakref.WeakValueDictionary[int, Memory] = weakref.WeakValueDictionary()
 
@@ -44,7 +48,7 @@ class Allocator:
         if found is None:
             found = self._blocks[key] = Memory(self.capture)
             self.clock += 1
-            if not self.capture:
+            if self.is_counting and not self.capture:
                 self.born[block_size(value)] = self.clock
         return found
 
@@ -89,11 +93,14 @@ class DeviceTensor(torch.Tensor):
     def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         return cls.dispatch(func, args, kwargs or {})
 
+    def record_stream(self, stream: object) -> None:
+        """C++ would want a stream of its own class; memory is not reused while a tensor lives."""
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         return duplicate(self, memo)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return self.emulated.__reduce_ex__(protocol)
+        return self.cpu().__reduce_ex__(protocol)
 
 
 @lru_cache(maxsize=None)
