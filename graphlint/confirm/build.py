@@ -34,6 +34,9 @@ def load(plan: Plan) -> Callable[..., object]:
 
 def from_file(path: Path) -> ModuleType:
     """Import a file under its own name, with its folder first on the path, as Python does with a script."""
+    package = _package(path)
+    if package is not None:
+        return package
     folder = str(path.parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)
@@ -49,6 +52,19 @@ def from_file(path: Path) -> ModuleType:
         del sys.modules[name]
         raise
     return module
+
+
+def _package(path: Path) -> ModuleType | None:
+    """A file of a package is imported by its dotted name, so that its relative imports work."""
+    top, names = path.parent, [path.stem]
+    while (top / "__init__.py").is_file():
+        names.insert(0, top.name)
+        top = top.parent
+    if len(names) == 1 or not all(name.isidentifier() for name in names):
+        return None
+    if str(top) not in sys.path:
+        sys.path.insert(0, str(top))
+    return importlib.import_module(".".join(names))
 
 
 def _from_module(plan: Plan) -> ModuleType:

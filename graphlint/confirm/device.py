@@ -2,14 +2,16 @@
 
 Facts about CUDA that shaped it (H200, torch 2.11): `torch.cuda.graph` leaves its stream current when ending the
 capture raises, so the stream is put back here; after a failed capture the default generator can stay in capture mode
-until another capture ends well, which is what `repair` does.
+until another capture ends well, which is what `repair` does.  Destroying the graph of an earlier attempt while another
+capture is under way invalidates that one, so garbage is collected before a capture and not during it.
 """
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 from unittest import mock
@@ -17,6 +19,8 @@ from unittest import mock
 import torch
 
 from graphlint.confirm.outcome import Machine
+
+LEFT_OVER = 4
 
 
 @dataclass
@@ -78,20 +82,25 @@ class Cuda:
     def capture(self, step: Callable[[], object], pool: tuple[int, int] | None = None) -> Captured:
         """Capture one call; raises what the body or the end of the capture raised, the body's as `__context__`."""
         graph, before = torch.cuda.CUDAGraph(), torch.cuda.current_stream()
+        gc.collect()
         started, reserved = time.perf_counter(), torch.cuda.memory_reserved()
+        gc.disable()
         try:
             with torch.cuda.graph(graph, pool=pool, capture_error_mode=self.mode):
                 output = step()
         finally:
+            gc.enable()
             torch.cuda.set_stream(before)
         seconds = time.perf_counter() - started
         grown = max(torch.cuda.memory_reserved() - reserved, 0)
         return Captured(graph.replay, output, seconds, graph.pool(), grown)
 
     def repair(self) -> None:
-        with torch.no_grad():
-            spare = torch.zeros(1, device="cuda")
-            self.capture(lambda: spare.add_(torch.rand(1, device="cuda")))
+        """A small capture that ends well; an error left over from a refused one may show once more, and is then gone."""
+        for _ in range(LEFT_OVER):
+            with suppress(RuntimeError), torch.no_grad():
+                self.capture(lambda: torch.rand(1, device="cuda"))
+                return
 
     def seed(self, seed: int) -> None:
         torch.cuda.manual_seed_all(seed)
@@ -105,6 +114,11 @@ class Cuda:
 
     def set_random(self, state: Any) -> None:
         torch.cuda.set_rng_state(state)
+
+
+def spare() -> int:
+    """Bytes of device memory that results of a recording may take."""
+    return int(torch.cuda.mem_get_info()[0]) // 3 if torch.cuda.is_initialized() else 2 << 30
 
 
 def machine() -> Machine:

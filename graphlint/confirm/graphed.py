@@ -48,7 +48,7 @@ def _gaps(graphed: Any, eager: Any, args: tuple[Any, ...]) -> dict[str, tuple[fl
 
 
 def _both(module: torch.nn.Module, args: tuple[Any, ...]) -> dict[str, torch.Tensor]:
-    module.zero_grad(set_to_none=False)
+    module.zero_grad(set_to_none=True)
     output = dict(values.tensors(module(*args)))
     total = [each.float().sum() for each in output.values() if each.requires_grad]
     if total:

@@ -6,11 +6,16 @@ refuses is noted with its line; the next attempt answers it from the recording; 
 
 from __future__ import annotations
 
+import gc
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 
 from graphlint.confirm import chance, frames, recording
-from graphlint.confirm.device import Device
+from graphlint.confirm.device import Device, spare
 from graphlint.confirm.lines import executed
 from graphlint.confirm.outcome import Refusal
 from graphlint.confirm.recording import Answerer, Failure, Mark, Recorder, Recording
@@ -18,6 +23,8 @@ from graphlint.confirm.trial import Trial
 
 ATTEMPTS = 80
 """The longest chain measured over 900 models was 23."""
+FOLLOW_UPS = ("previous error during capture", "_STATUS_")
+DOUBTS = 2
 
 
 @dataclass
@@ -40,27 +47,50 @@ def pursue(device: Device, trial: Trial, first: Exception, host: chance.Chance, 
     """All refused lines after `first`, which is what the undisturbed capture raised."""
     found = Found()
     recorded = _recorded(device, trial, host, found)
+    doubts: Counter[Mark] = Counter()
     if recorded is not None:
+        gc.freeze()
         for _ in range(ATTEMPTS):
-            if not _attempt(device, trial, host, recorded, found, place):
+            if not _attempt(device, trial, host, recorded, found, place, doubts):
                 break
+        gc.unfreeze()
     if not found.refusals:
         found.add(refusal(first, place))
     trial.before.restore()
+    device.repair()
     return found
 
 
 def _recorded(device: Device, trial: Trial, host: chance.Chance, found: Found) -> Recording | None:
-    recorder = Recorder()
-    try:
-        _rewind(device, trial, host)
-        with device.believing(), recording.watching(recorder):
-            trial.step()
-        device.synchronize()
-    except Exception as error:
-        found.reason = f"the recording pass failed: {type(error).__name__}: {frames.words(frames.cause(error))}"
-        return None
-    return recorder.recording
+    """A recording of an eager pass; in a thread of its own where a refused call spoilt this thread's library handle."""
+    errors: list[Exception] = []
+    for around in (_here, _elsewhere):
+        recorder = Recorder(spare())
+        try:
+            _rewind(device, trial, host)
+            around(partial(_pass, device, trial, recorder))
+        except Exception as error:
+            errors.append(error)
+        else:
+            return recorder.recording
+    first = frames.cause(errors[0])
+    found.reason = f"the recording pass failed: {type(first).__name__}: {frames.words(first)}"
+    return None
+
+
+def _pass(device: Device, trial: Trial, recorder: Recorder) -> None:
+    with device.believing(), recording.watching(recorder):
+        trial.step()
+    device.synchronize()
+
+
+def _here(work: Callable[[], None]) -> None:
+    work()
+
+
+def _elsewhere(work: Callable[[], None]) -> None:
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        pool.submit(work).result()
 
 
 def _rewind(device: Device, trial: Trial, host: chance.Chance) -> None:
@@ -72,21 +102,29 @@ def _rewind(device: Device, trial: Trial, host: chance.Chance) -> None:
 
 
 def _attempt(
-    device: Device, trial: Trial, host: chance.Chance, recorded: Recording, found: Found, place: frames.Frame
-) -> bool:
+    device: Device, trial: Trial, host: chance.Chance, recorded: Recording, found: Found, place: frames.Frame,
+    doubts: Counter[Mark],
+) -> bool:  # fmt: skip
     """One capture; whether another is worth trying."""
     answerer = Answerer(recorded, found.marks)
     try:
         _rewind(device, trial, host)
         with executed(trial.lines):
             device.capture(partial(_watched, answerer, trial))
-    except recording.Missing as missing:
-        found.reason = str(missing)
-        return False
     except Exception as error:
-        return _noted(error, answerer.failure, found, place)
+        more = _noted(error, answerer.failure, found, place, doubts)
+        _forget(error)
+        return more
     found.complete = True
     return False
+
+
+def _forget(error: BaseException) -> None:
+    """Let go of the frames an error holds, and with them of tensors in the refused graph's pool."""
+    each: BaseException | None = error
+    while each is not None:
+        traceback.clear_frames(each.__traceback__)
+        each.__traceback__, each = None, each.__context__
 
 
 def _watched(answerer: Answerer, trial: Trial) -> object:
@@ -94,7 +132,7 @@ def _watched(answerer: Answerer, trial: Trial) -> object:
         return trial.step()
 
 
-def _noted(error: Exception, failure: Failure | None, found: Found, place: frames.Frame) -> bool:
+def _noted(error: Exception, failure: Failure | None, found: Found, place: frames.Frame, doubts: Counter[Mark]) -> bool:
     """Take down what was refused; whether it can be answered."""
     missing = _missing(error)
     if missing is not None:
@@ -104,12 +142,20 @@ def _noted(error: Exception, failure: Failure | None, found: Found, place: frame
         found.add(refusal(error, place))
         found.reason = f"not an operation: {frames.words(frames.cause(error))}"
         return False
+    if _is_doubtful(failure.error) and doubts[failure.mark] < DOUBTS:
+        doubts[failure.mark] += 1
+        return True
     found.add(_refused(failure, place))
     if failure.mark in found.marks:
         found.reason = f"`{failure.mark.name}` is refused in spite of its answer"
         return False
     found.marks.add(failure.mark)
     return True
+
+
+def _is_doubtful(error: BaseException) -> bool:
+    """Whether a message speaks of something that went wrong before: such a line must be refused again to count."""
+    return any(word in str(error) for word in FOLLOW_UPS)
 
 
 def _missing(error: BaseException) -> recording.Missing | None:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+from unittest import mock
 
 import torch
 from torch.overrides import TorchFunctionMode, resolve_name
@@ -21,10 +22,19 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from graphlint.confirm import frames
 
-BUDGET = 2 << 30
-"""Bytes of results kept of one pass; beyond it only those below `SMALL` are, for host values are what is asked for."""
 SMALL = 1 << 16
+"""Bytes up to which a result is kept even when the budget of a recording is spent."""
 STORES = ("torch.Tensor.__setitem__", "torch.Tensor.copy_", "torch.Tensor.fill_")
+INDEXING = "torch.Tensor.__getitem__"
+CALLS: tuple[tuple[Any, str, str], ...] = (
+    (torch.cuda, "synchronize", "torch.cuda.synchronize"),
+    (torch.cuda.Stream, "synchronize", "torch.cuda.Stream.synchronize"),
+    (torch.cuda.Stream, "query", "torch.cuda.Stream.query"),
+    (torch.cuda.Event, "synchronize", "torch.cuda.Event.synchronize"),
+    (torch.cuda.Event, "query", "torch.cuda.Event.query"),
+    (torch.cuda.Event, "elapsed_time", "torch.cuda.Event.elapsed_time"),
+)
+"""What waits for the device or asks for its state without an operator: owner, attribute, public name."""
 
 
 class Mark(NamedTuple):
@@ -44,14 +54,19 @@ class Failure(NamedTuple):
     trail: tuple[frames.Frame, ...]
 
 
+class Rerun:
+    """Stands in a recording for a result that was not kept because it is a view of an argument: it is computed anew."""
+
+
 class Missing(RuntimeError):
     """An operation is to be answered and the recording has no result for it: the path differs."""
 
 
 @dataclass
 class Recording:
-    """What each mark gave, in order; `raised` holds marks whose operation raises in eager too."""
+    """What each mark gave, in order; `raised` holds marks whose operation raises in eager too; `budget` is in bytes."""
 
+    budget: int
     results: dict[Mark, list[Any]] = field(default_factory=dict)
     raised: set[Mark] = field(default_factory=set)
     kept: int = 0
@@ -63,7 +78,7 @@ class Recording:
         if not isinstance(value, torch.Tensor):
             return value
         size = value.numel() * value.element_size()
-        if size > SMALL and self.kept + size > BUDGET:
+        if size > SMALL and self.kept + size > self.budget:
             return Missing
         self.kept += size
         copied = value.detach().clone()
@@ -104,45 +119,58 @@ class _Functions(TorchFunctionMode):
 
 
 def watching(watcher: Recorder | Answerer) -> AbstractContextManager[object]:
-    """Both modes around a call."""
-    both = ExitStack()
-    both.enter_context(_Functions(watcher.function))
-    both.enter_context(_Ops(watcher.op))
-    return both
+    """Both modes around a call, and the calls that neither sees."""
+    every = ExitStack()
+    for owner, attribute, name in CALLS:
+        every.enter_context(mock.patch.object(owner, attribute, _told(watcher, getattr(owner, attribute), name)))
+    every.enter_context(_Functions(watcher.function))
+    every.enter_context(_Ops(watcher.op))
+    return every
+
+
+def _told(watcher: Recorder | Answerer, call: Callable[..., object], name: str) -> Callable[..., object]:
+    def told(*args: object, **kwargs: object) -> object:
+        return watcher.call(name, call, args, kwargs)
+
+    return told
 
 
 class Recorder:
     """Keeps the results of an eager pass."""
 
-    def __init__(self) -> None:
-        self.recording = Recording()
+    def __init__(self, budget: int) -> None:
+        self.recording = Recording(budget)
+        self.seen = 0
 
     def op(self, func: Any, args: Any, kwargs: Any) -> object:
         mark = Mark("op", str(func), *frames.caller())
-        try:
-            result = func(*args, **kwargs)
-        except Exception:
-            self.recording.raised.add(mark)
-            raise
+        result = self._ran(mark, func, args, kwargs)
+        self.seen += not is_view(func)
         if func._schema.is_mutable:
             self.recording.keep(mark, mutated(func, args, kwargs))
-        elif not is_view(func):
-            self.recording.keep(mark, result)
+        else:
+            self.recording.keep(mark, Rerun if is_view(func) else result)
         return result
 
     def function(self, func: Any, args: Any, kwargs: Any) -> object:
-        name = named(func)
-        mark = Mark("function", name, *frames.caller())
+        return self.call(named(func), func, args, kwargs)
+
+    def call(self, name: str, func: Any, args: Any, kwargs: Any) -> object:
+        """Kept is what hides its work: what ran operators can be answered there, but for indexing, which copies first."""
+        mark, before = Mark("function", name, *frames.caller()), self.seen
+        result = self._ran(mark, func, args, kwargs)
+        if name in STORES:
+            self.recording.keep(mark, args[0])
+        elif self.seen - before <= 1 or name == INDEXING:
+            self.recording.keep(mark, Rerun if _shares(result, args) else result)
+        return result
+
+    def _ran(self, mark: Mark, func: Any, args: Any, kwargs: Any) -> object:
         try:
-            result = func(*args, **kwargs)
+            return func(*args, **kwargs)
         except Exception:
             self.recording.raised.add(mark)
             raise
-        if name in STORES:
-            self.recording.keep(mark, args[0])
-        elif not name.endswith("__get__") and not _shares(result, args):
-            self.recording.keep(mark, result)
-        return result
 
 
 class Answerer:
@@ -164,11 +192,13 @@ class Answerer:
         return self._run("op", name, func, args, kwargs)
 
     def function(self, func: Any, args: Any, kwargs: Any) -> object:
-        name = named(func)
+        return self.call(named(func), func, args, kwargs)
+
+    def call(self, name: str, func: Any, args: Any, kwargs: Any) -> object:
         if name in self.names:
             mark = Mark("function", name, *frames.caller())
             if mark in self.answers:
-                return self._function_answer(mark, args)
+                return self._call_answer(mark, func, args, kwargs)
         return self._run("function", name, func, args, kwargs)
 
     def _run(self, level: str, name: str, func: Any, args: Any, kwargs: Any) -> object:
@@ -189,6 +219,8 @@ class Answerer:
 
     def _op_answer(self, mark: Mark, func: Any, args: Any, kwargs: Any) -> object:
         recorded = self._next(mark)
+        if recorded is Rerun:
+            return self._run("op", mark.name, func, args, kwargs)
         if not func._schema.is_mutable:
             return tree_map(_fresh, recorded)
         written = mutated(func, args, kwargs)
@@ -196,8 +228,10 @@ class Answerer:
             target.copy_(value)
         return written[0] if len(func._schema.returns) == 1 else tuple(written)
 
-    def _function_answer(self, mark: Mark, args: Any) -> object:
+    def _call_answer(self, mark: Mark, func: Any, args: Any, kwargs: Any) -> object:
         recorded = self._next(mark)
+        if recorded is Rerun:
+            return self._run("function", mark.name, func, args, kwargs)
         if mark.name not in STORES:
             return tree_map(_fresh, recorded)
         with torch.no_grad():

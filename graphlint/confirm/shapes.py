@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from graphlint.case import Case
-from graphlint.confirm import compare, frames, values
+from graphlint.confirm import chance, compare, frames, values
 from graphlint.confirm.device import Captured, Device
 from graphlint.confirm.plan import Plan
 from graphlint.confirm.shapes_form import first, parse
@@ -32,6 +32,7 @@ def measured(plan: Plan, device: Device, build: Build) -> dict[str, Any]:
     too_long = [each for each in lengths if each > buckets[-1]]
     if too_long:
         raise UsageError(f"length {max(too_long)} fits no bucket", f"the largest is {buckets[-1]}")
+    build = _seeded(build, device, plan.options.seed)
     shared = _captured(name, buckets, device, build, True)
     apart = _captured(name, buckets, device, build, False)
     gaps = _gaps(name, buckets, lengths, device, build)
@@ -42,6 +43,16 @@ def measured(plan: Plan, device: Device, build: Build) -> dict[str, Any]:
         "mean_waste_one_bucket": statistics.fmean(_waste(each, buckets[-1:]) for each in lengths),
     }  # fmt: skip
     return found | {"advice": advice(found)}
+
+
+def _seeded(build: Build, device: Device, seed: int) -> Build:
+    """The same weights whatever the size."""
+
+    def seeded(sizes: Mapping[str, int]) -> Case:
+        chance.seed(device, seed)
+        return build(sizes)
+
+    return seeded
 
 
 def _waste(length: int, buckets: Sequence[int]) -> float:

@@ -106,7 +106,9 @@ def _compile(section: Mapping[str, Any], root: Path) -> list[str]:
         return [f"  compile: {section['reason']}"]
     head = f"  compile: {section['graphs']} graphs, {len(section['breaks'])} breaks"
     lines = [f"{head}, {section['launches']} graph launches a step, {section['compiled_ms']:.2f} ms"]
-    lines += [f"    {short(each['file'], root)}:{each['line']}: breaks: {each['reason']}" for each in section["breaks"]]
+    for each in section["breaks"]:
+        end = ", and the whole function falls back to eager" if each["falls_back"] else ""
+        lines.append(f"    {short(each['file'], root)}:{each['line']}: breaks: {each['reason']}{end}")
     return lines + [f"    {each}" for each in section["said"][:4]]
 
 

@@ -14,9 +14,11 @@ from unittest import mock
 
 import torch
 
+from graphlint.case import as_case
 from graphlint.confirm import frames, pursuit
 from graphlint.confirm.lines import Lines, executed, frozen
 from graphlint.confirm.outcome import Difference, Machine, Outcome, Refusal
+from graphlint.errors import UsageError
 
 
 @dataclass
@@ -67,11 +69,22 @@ def run(target: str, script: Callable[[], object], machine: Machine) -> tuple[Ou
             torch.cuda.synchronize()
         except Exception as raised:
             error = raised
-    if made is not None or (error is not None and not seen.begun and not isinstance(error, AssertionError)):
-        if error is not None:
-            raise error
+    if error is not None and not seen.begun and not isinstance(error, AssertionError):
+        raise error
+    if error is None and not _is_scripts(made, seen):
         return None, made
     return judged(target, machine, seen, error), None
+
+
+def _is_scripts(made: object, seen: Captures) -> bool:
+    """Whether a target gave what a script gives: nothing, a tensor, or anything but a case after capturing."""
+    if made is None or isinstance(made, torch.Tensor):
+        return True
+    try:
+        as_case(made)
+    except UsageError:
+        return seen.begun > 0
+    return False
 
 
 def judged(target: str, machine: Machine, seen: Captures, error: Exception | None) -> Outcome:

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-import torch
-
 from graphlint.case import Case, as_case
 from graphlint.confirm import build, chance, compiled, engine, graphed, shapes, shapes_form, site, worth
 from graphlint.confirm.device import Cuda, Device
@@ -46,6 +44,7 @@ def confirm(plan: Plan, stage: Stage) -> Outcome:
     chance.seed(device, plan.options.seed)
     outcome, made = site.run(plan.target, make, device.machine)
     if outcome is not None:
+        device.repair()
         return outcome
     factory = Factory(make, made, chance.taken(device), device)
     setting = Setting(plan.target, factory, device, plan.options, stage)
@@ -69,5 +68,4 @@ def _sections(outcome: Outcome, plan: Plan, setting: Setting, loaded: Callable[.
     if plan.options.graphed:
         setting.stage("making graphed callables")
         sections["graphed"] = graphed.measured(setting)
-    torch.cuda.synchronize()
     return replace(outcome, sections=sections)

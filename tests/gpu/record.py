@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 import tempfile
 import time
@@ -48,7 +49,8 @@ def main() -> int:
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     for what in options.what:
-        record, begun = KINDS[what](options), time.monotonic()
+        begun = time.monotonic()
+        record = KINDS[what](options)
         (options.out / f"{what}.json").write_text(json.dumps(record, indent=1) + "\n")
         print(f"{what}: {len(record['targets'])} targets in {time.monotonic() - begun:.0f} s", file=sys.stderr)
     return 0
@@ -57,12 +59,12 @@ def main() -> int:
 def pages(options: argparse.Namespace) -> dict[str, Any]:
     """`GL101-fails` and `GL101-captures` for every rule that one GPU can show."""
     with tempfile.TemporaryDirectory() as folder:
-        files = list(page_files(Path(folder)))
-        return _record(run([entry_plan(path, entry(path), path.stem) for path in files], options), Path(folder))
+        plans = [entry_plan(path, entry(path), path.stem, compiled) for path, compiled in page_files(Path(folder))]
+        return _record(run(plans, options), Path(folder))
 
 
-def page_files(folder: Path) -> Iterable[Path]:
-    """Writes the examples of all rules' pages as files."""
+def page_files(folder: Path) -> Iterable[tuple[Path, bool]]:
+    """Writes the examples of all rules' pages as files; the flag says that only compiling shows the rule."""
     for rule in registry.load().rules:
         if rule.gpu:
             continue
@@ -70,19 +72,22 @@ def page_files(folder: Path) -> Iterable[Path]:
         for word, example in (("fails", parts.fails), ("captures", parts.captures)):
             path = folder / f"{rule.code}-{word}.py"
             path.write_text(page.program(example))
-            yield path
+            yield path, rule.predicts is None
 
 
 def entry(path: Path) -> str:
-    """The name an example is entered by; empty for a script."""
+    """The name an example is entered by: `step`, `Step`, `main`, or its only module."""
     text = path.read_text()
-    return next((name for name in ("Step", "step") if f"class {name}(" in text or f"def {name}(" in text), "")
+    modules = re.findall(r"^class (\w+)\((?:torch\.)?nn\.Module\)", text, re.MULTILINE)
+    named = [name for name in ("Step", "step", "main") if f"class {name}(" in text or f"def {name}(" in text]
+    return (named or modules or ["main"])[0]
 
 
-def entry_plan(path: Path, name: str, target: str) -> Plan:
-    if not name or name == "main":
-        return Plan(target, name or "main", path=str(path), options=QUICK)
-    return Plan(target, "entry_case", path=str(ENTRIES), init={"file": str(path), "entry": name}, options=QUICK)
+def entry_plan(path: Path, name: str, target: str, compiled: bool = False) -> Plan:
+    settings = replace(QUICK, compile=compiled)
+    if name == "main":
+        return Plan(target, name, path=str(path), options=settings)
+    return Plan(target, "entry_case", path=str(ENTRIES), init={"file": str(path), "entry": name}, options=settings)
 
 
 def fixtures(options: argparse.Namespace) -> dict[str, Any]:
@@ -118,7 +123,8 @@ def regimes(options: argparse.Namespace) -> dict[str, Any]:
     asked = {
         "decode_step": FULL, "large_batch": FULL, "training_step": FULL, "too_large": FULL,
         "buckets": replace(FULL, shapes="batch=1..64", lengths=(1, 3, 7, 12, 20, 33, 48, 64)),
-        "broken": replace(FULL, compile=True), "graphed": replace(FULL, graphed=True),
+        "whole": replace(FULL, compile=True), "broken": replace(FULL, compile=True), "looped": replace(FULL, compile=True),
+        "graphed": replace(FULL, graphed=True),
     }  # fmt: skip
     plans = [Plan(name, name, path=str(REGIMES), options=each) for name, each in asked.items()]
     return _record(run(plans, options, alone=True), ROOT / "tests" / "gpu")

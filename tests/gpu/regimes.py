@@ -101,16 +101,35 @@ class Broken(nn.Module):
         self.layers = nn.ModuleList(nn.Linear(64, 64) for _ in range(4))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        for place, layer in enumerate(self.layers):
+        x = self.layers[1](self.layers[0](x).relu()).relu()
+        torch._dynamo.graph_break()
+        return self.layers[3](self.layers[2](x).relu()).relu()  # type: ignore[no-any-return]
+
+
+class Looped(Broken):
+    """The same with the break in a loop."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for layer in self.layers:
             x = layer(x).relu()
-            if place == 1:
-                torch._dynamo.graph_break()
+            torch._dynamo.graph_break()
         return x
+
+
+def whole(device: str) -> Case:
+    """No break: one launch a step."""
+    layers = [each for _ in range(4) for each in (nn.Linear(64, 64), nn.ReLU())]
+    return Case(nn.Sequential(*layers).to(device).eval().requires_grad_(False), (torch.randn(8, 64, device=device),))
 
 
 def broken(device: str) -> Case:
     """A graph break between blocks: two launches a step instead of one."""
     return Case(Broken().to(device).eval().requires_grad_(False), (torch.randn(8, 64, device=device),))
+
+
+def looped(device: str) -> Case:
+    """A graph break in a loop: Dynamo gives the whole function up."""
+    return Case(Looped().to(device).eval().requires_grad_(False), (torch.randn(8, 64, device=device),))
 
 
 def graphed(device: str) -> Case:
