@@ -1,4 +1,8 @@
-"""Marked source files as tests, for graphlint's own rules and for those of other packages.
+"""For test suites: hold a model to capturing, and hold rules to marked source files.
+
+`assert_capturable` captures a step, replays it with new inputs and compares with eager, on the GPU or on the emulator.
+
+Marked files are for graphlint's own rules and for those of other packages:
 
     marks   = mark { ( "|" | "#" ) mark }
     mark    = word ":" item { "," item }
@@ -16,9 +20,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
+from graphlint.case import as_case
 from graphlint.source import Source, comments, lines
 from graphlint.types import Finding
 
@@ -27,6 +32,37 @@ OPENING = re.compile(r"#\s*(expect|ok|todo|todo-ok|capture)\s*:", re.IGNORECASE)
 JOINT = re.compile(r"\s[|#]\s*(?=[\w-]+\s*:)")
 ITEM = re.compile(r'\s*(?P<code>GL\d{3})(?:\s+"(?P<text>[^"]*)")?\s*')
 CAPTURE = re.compile(r"#\s*capture:\s*(?P<entry>\w+)\s+(?P<outcome>captures|breaks|stale)(?:\s+(?P<error>\S+))?\s*$")
+
+
+def assert_capturable(
+    fn: Callable[..., Any],
+    *args: Any,
+    vary: Callable[[], Any] | None = None,
+    kwargs: Mapping[str, Any] | None = None,
+    device: str = "auto",
+    warmup: int = 3,
+    replays: int = 3,
+) -> None:
+    """Raise `AssertionError` unless `fn(*args, **kwargs)` captures and its replays are equal to eager.
+
+    `vary()` gives new inputs of the same shapes; without it they are made by dtype.  `fn` and what its closure holds
+    are copied, so neither the step nor its inputs change.  `device` is "auto", "cuda" or "emulated"; raises
+    `graphlint.errors.GraphlintError` where there is none.
+    """
+    from graphlint.confirm import assertion  # imports torch
+
+    build = assertion.copies(fn, args, kwargs or {}, vary)
+    name = getattr(fn, "__name__", type(fn).__name__)
+    assertion.hold(assertion.observed(build, device, warmup, replays, name))
+
+
+def assert_case_capturable(
+    make: Callable[[], object], *, device: str = "auto", warmup: int = 3, replays: int = 3, target: str = "case"
+) -> None:
+    """The same for a factory, which is called once for every build and gives any form of a case."""
+    from graphlint.confirm import assertion  # imports torch
+
+    assertion.hold(assertion.observed(lambda: as_case(make()), device, warmup, replays, target))
 
 
 class Mark(NamedTuple):

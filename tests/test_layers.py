@@ -24,7 +24,7 @@ LAYERS = (
     ("check",),
     ("report",),
     ("confirm", "emulate"),
-    ("commands", "cli", "testing", "__main__"),
+    ("commands", "cli", "testing", "pytest_plugin", "__main__"),
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 TALK = ("print", "sys.exit", "exit", "os.environ", "os.getenv", "sys.stdout")

@@ -1,0 +1,94 @@
+"""A project's own tests can hold a step to capturing, without a GPU on the emulator."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+emulate = pytest.importorskip("graphlint.emulate")
+
+from graphlint.testing import assert_capturable  # noqa: E402  # after the checks of what it needs
+
+TESTS = """
+import pytest
+import torch
+
+class Step(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.calls = 0
+
+    def forward(self, x):
+        return x * 2
+
+class Counting(Step):
+    def forward(self, x):
+        self.calls += 1
+        return x * self.calls
+
+@pytest.mark.capturable(device="emulated")
+def test_good():
+    return Step(), (torch.ones(4, device="cuda"),)
+
+@pytest.mark.capturable(device="emulated")
+def test_counts():
+    return Counting(), (torch.ones(4, device="cuda"),)
+
+@pytest.mark.capturable(device="cuda")
+def test_on_a_gpu():
+    return Step(), (torch.ones(4, device="cuda"),)
+
+def test_plain():
+    assert True
+"""
+
+
+def test_a_training_step_is_copied_with_its_optimizer() -> None:
+    model = torch.nn.Linear(4, 4)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    before = model.weight.detach().clone()
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad(set_to_none=False)
+        loss = model(x).square().sum()
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    x = torch.randn(2, 4)
+    if not torch.cuda.is_available():
+        pytest.skip("a function's closure stays on the host, so its inputs must be on the GPU already")
+    assert_capturable(step, x)
+    assert torch.equal(model.weight, before)
+
+
+def test_a_refused_step_is_shown_with_its_line() -> None:
+    class Reads(torch.nn.Module):  # type: ignore[misc]  # torch is imported dynamically here
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x * x.sum().item()
+
+    with pytest.raises(AssertionError, match="item"):
+        assert_capturable(Reads(), torch.randn(4), device="emulated")
+
+
+def test_a_step_that_captures_passes_with_new_inputs() -> None:
+    assert_capturable(torch.nn.Linear(4, 4), torch.randn(2, 4), vary=lambda: (torch.randn(2, 4),), device="emulated")
+
+
+def test_the_marker_confirms_what_a_test_returns(tmp_path: Path) -> None:
+    (tmp_path / "test_models.py").write_text(TESTS)
+    command = [sys.executable, "-m", "pytest", "-p", "graphlint.pytest_plugin", "-q", "-rs", "test_models.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=_environment(), check=False)
+    expected = "1 failed, 2 passed, 1 skipped" if not torch.cuda.is_available() else "1 failed, 3 passed"
+    assert expected in done.stdout, done.stdout + done.stderr
+    assert "captures, but replays are wrong" in done.stdout
+
+
+def _environment() -> dict[str, str]:
+    import os
+
+    return {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
