@@ -230,7 +230,9 @@ class Project:
         module = self._by_path[path] = Module(name, package, source)
         return module
 
-    def lookup(self, module: Module, name: str, depth: int = 0) -> ClassDecl | FunctionDecl | Module | Assigned | Outside | None:
+    def lookup(
+        self, module: Module, name: str, depth: int = 0
+    ) -> ClassDecl | FunctionDecl | Module | Assigned | Outside | None:
         """What a top-level name of a module stands for."""
         if depth > DEEPEST_CHAIN:
             return None
@@ -360,6 +362,10 @@ def _is_plain(node: ast.Assign | ast.AnnAssign) -> bool:
 
 
 def assigned(module: Module, symbols: Iterable[Symbol]) -> Assigned:
-    values = [node.value for node in symbols if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None and _is_plain(node)]
+    values = [
+        node.value
+        for node in symbols
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None and _is_plain(node)
+    ]
     notes = [node.annotation for node in symbols if isinstance(node, ast.AnnAssign)]
     return Assigned(module, tuple(values), notes[-1] if notes else None)

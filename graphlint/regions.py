@@ -94,12 +94,18 @@ def sites(module: Module) -> Iterator[Site]:
     for node, owner in _functions(module.source.tree.body, None, module):
         if _is_site(node):
             yield Site(module, module.function(node, owner, node.name))
-    rest = [node for node in module.source.tree.body if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))]
+    rest = [
+        node
+        for node in module.source.tree.body
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+    ]
     if any(_is_site(node) for node in rest):
         yield Site(module, None)
 
 
-def _functions(body: list[ast.stmt], owner: ClassDecl | None, module: Module) -> Iterator[tuple[ast.FunctionDef, ClassDecl | None]]:
+def _functions(
+    body: list[ast.stmt], owner: ClassDecl | None, module: Module
+) -> Iterator[tuple[ast.FunctionDef, ClassDecl | None]]:
     """Functions and methods of a body, without those nested in functions."""
     for node in body:
         if isinstance(node, ast.FunctionDef):
@@ -119,7 +125,9 @@ def _captures(node: ast.AST) -> bool:
         return any(_last(item.context_expr) == "graph" for item in node.items if isinstance(item.context_expr, ast.Call))
     if isinstance(node, ast.Call):
         return _last(node) in ("make_graphed_callables", "capture_begin") or _is_compile(node.func)
-    return isinstance(node, ast.FunctionDef) and any(_is_compile(part.func if isinstance(part, ast.Call) else part) for part in node.decorator_list)
+    return isinstance(node, ast.FunctionDef) and any(
+        _is_compile(part.func if isinstance(part, ast.Call) else part) for part in node.decorator_list
+    )
 
 
 def _last(node: ast.expr) -> str:
@@ -128,11 +136,16 @@ def _last(node: ast.expr) -> str:
 
 
 def _is_compile(node: ast.expr) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr == "compile" and isinstance(node.value, ast.Name) and node.value.id == "torch"
+    return (
+        isinstance(node, ast.Attribute)
+        and node.attr == "compile"
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "torch"
+    )
 
 
 def _is_case(node: ast.AST) -> bool:
     """`{"fn": ..., "args": ...}`: what a factory of confirm cases returns."""
     if not isinstance(node, ast.Dict):
         return False
-    return CASE_KEYS <= {key.value for key in node.keys if isinstance(key, ast.Constant)}
+    return {key.value for key in node.keys if isinstance(key, ast.Constant)} >= CASE_KEYS

@@ -113,7 +113,9 @@ def _last(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _generic(machine: Machine, module: Module, base: ast.expr, inner: ast.expr, owner: ClassDecl | None, depth: int) -> Value:
+def _generic(
+    machine: Machine, module: Module, base: ast.expr, inner: ast.expr, owner: ClassDecl | None, depth: int
+) -> Value:
     name = _last(base)
     parts = inner.elts if isinstance(inner, ast.Tuple) else [inner]
 

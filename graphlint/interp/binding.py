@@ -96,7 +96,9 @@ def _brought(machine: Machine, decl: FunctionDecl, arg: ast.arg, arguments: Argu
     return join_all(fitting) if fitting else None
 
 
-def _collect(spec: ast.arguments, env: dict[str, Value], extra: list[Value], keywords: dict[str, Value], arguments: Arguments) -> None:
+def _collect(
+    spec: ast.arguments, env: dict[str, Value], extra: list[Value], keywords: dict[str, Value], arguments: Arguments
+) -> None:
     if spec.vararg is not None:
         env[spec.vararg.arg] = Seq("tuple", tuple(extra), arguments.more)
     if spec.kwarg is not None:

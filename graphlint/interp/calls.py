@@ -62,7 +62,11 @@ def call_class(frame: Frame, callee: ClassValue, arguments: Arguments, node: ast
     if outside & python.ENUM_BASES:
         return Opaque()
     instance = Instance(callee.decl, arguments, frame.recording)
-    if frame.recording and frame.machine.project.member(callee.decl, "__init__") is not None and not is_module(frame.machine, callee.decl):
+    if (
+        frame.recording
+        and frame.machine.project.member(callee.decl, "__init__") is not None
+        and not is_module(frame.machine, callee.decl)
+    ):
         frame.machine.construct_recorded(frame, instance, node)
     return instance
 
@@ -183,7 +187,9 @@ def _is_classmethod(found: Value) -> bool:
 
 
 def _is_autograd_function(frame: Frame, decl: ClassDecl) -> bool:
-    return any(isinstance(base, Outside) and base.name.startswith("torch.autograd.") for base in frame.machine.project.mro(decl))
+    return any(
+        isinstance(base, Outside) and base.name.startswith("torch.autograd.") for base in frame.machine.project.mro(decl)
+    )
 
 
 @register(ATTRIBUTES, External)

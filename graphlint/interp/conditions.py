@@ -89,7 +89,9 @@ def _chain(frame: Frame, node: ast.BoolOp, construct: str) -> Test:
         outcome = test(frame, operand, construct)
         on, off = (outcome.true, outcome.false) if is_and else (outcome.false, outcome.true)
         facts = off.facts if not decided.live else {}
-        decided = Arm(decided.live | (off.live & frame.live), facts if len(node.values) == 1 else _shared(decided, off, frame))
+        decided = Arm(
+            decided.live | (off.live & frame.live), facts if len(node.values) == 1 else _shared(decided, off, frame)
+        )
         going = Arm(on.live & frame.live, {**going.facts, **on.facts})
         if not outcome.is_static:
             frame.ceiling = min(frame.ceiling, Confidence.LIKELY)
@@ -177,7 +179,16 @@ def _known_truth(frame: Frame, value: Value, node: ast.AST) -> tuple[Target, Tar
             return always if items else never
         case Table(items=items, rest=None):
             return always if items else never
-        case Function() | ClassValue() | ModuleValue() | External() | Method() | DtypeValue() | DeviceValue() | ExternalObject():
+        case (
+            Function()
+            | ClassValue()
+            | ModuleValue()
+            | External()
+            | Method()
+            | DtypeValue()
+            | DeviceValue()
+            | ExternalObject()
+        ):
             return always
         case Instance():
             return _instance_truth(frame, value, node)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from graphlint.effects.conditions import UNKNOWN
 from graphlint.effects.grammar import MISSING, Parameter, Row
 from graphlint.interp.frame import Frame
+from graphlint.types import Target
 from graphlint.values import (
     Arguments,
     Bool,
@@ -17,14 +18,12 @@ from graphlint.values import (
     Place,
     Seq,
     Table,
-    Tensor,
     Text,
     Unknown,
     Value,
     members,
     tensors_in,
 )
-from graphlint.types import Target
 
 
 class Facts:
@@ -32,7 +31,9 @@ class Facts:
 
     __slots__ = ("constructor", "frame", "given", "row")
 
-    def __init__(self, frame: Frame, row: Row, arguments: Arguments, receiver: Value | None, owner: ExternalObject | None) -> None:
+    def __init__(
+        self, frame: Frame, row: Row, arguments: Arguments, receiver: Value | None, owner: ExternalObject | None
+    ) -> None:
         self.frame = frame
         self.row = row
         self.given = bind_row(row, arguments, receiver)
@@ -71,7 +72,10 @@ class Facts:
         value = self.value(parameter)
         if value is None:
             return False
-        answers = [True if any(True for _ in tensors_in(member)) else None if _unknown(member) else False for member in members(value)]
+        answers = [
+            True if any(True for _ in tensors_in(member)) else None if _unknown(member) else False
+            for member in members(value)
+        ]
         return answers[0] if len(set(answers)) == 1 else None
 
     def scalar(self, parameter: str) -> bool | None:
@@ -91,8 +95,11 @@ class Facts:
         value = self.value(parameter)
         if value is None:
             default = self.default(parameter)
-            return isinstance(default, (int, float)) and Number in kinds or isinstance(default, (list, tuple)) and Seq in kinds
-        answers = {None if isinstance(member, (Unknown, Opaque)) else isinstance(member, kinds) for member in members(value)}
+            is_number = isinstance(default, (int, float)) and Number in kinds
+            return is_number or (isinstance(default, (list, tuple)) and Seq in kinds)
+        answers = {
+            None if isinstance(member, (Unknown, Opaque)) else isinstance(member, kinds) for member in members(value)
+        }
         return True if True in answers else None if None in answers else False
 
     def missing(self, parameter: str) -> bool | None:
@@ -103,7 +110,9 @@ class Facts:
         value = self.value(parameter)
         if value is None:
             return self.default(parameter) is None
-        answers = {None if isinstance(member, (Unknown, Opaque)) else isinstance(member, Nothing) for member in members(value)}
+        answers = {
+            None if isinstance(member, (Unknown, Opaque)) else isinstance(member, Nothing) for member in members(value)
+        }
         return answers.pop() if len(answers) == 1 else None
 
     def constant(self, parameter: str) -> object:
@@ -149,7 +158,7 @@ class Facts:
 
 
 def _unknown(value: Value | None) -> bool:
-    return value is not None and any(isinstance(member, Unknown) for member in members(value)) or _holds_unknown(value)
+    return (value is not None and any(isinstance(member, Unknown) for member in members(value))) or _holds_unknown(value)
 
 
 def _holds_unknown(value: Value | None) -> bool:

@@ -107,7 +107,9 @@ class Frame:
         "yields",
     )
 
-    def __init__(self, machine: Machine, module: Module, summary: Summary, env: dict[str, Value], parent: Scope | None) -> None:
+    def __init__(
+        self, machine: Machine, module: Module, summary: Summary, env: dict[str, Value], parent: Scope | None
+    ) -> None:
         self.machine = machine
         self.module = module
         self.summary = summary
@@ -199,13 +201,11 @@ class Frame:
             self.summary.links[known] = old._replace(targets=old.targets | self.live)
 
     def whole(self, node: ast.AST) -> Span:
-        return Span(
-            self.module.source.name,
-            getattr(node, "lineno", 1),
-            getattr(node, "col_offset", 0),
-            getattr(node, "end_lineno", None) or getattr(node, "lineno", 1),
-            getattr(node, "end_col_offset", None) or 0,
-        )
+        first: int = getattr(node, "lineno", 1)
+        column: int = getattr(node, "col_offset", 0)
+        last: int | None = getattr(node, "end_lineno", None)
+        end: int | None = getattr(node, "end_col_offset", None)
+        return Span(self.module.source.name, first, column, last or first, end or 0)
 
     def span(self, node: ast.AST) -> Span:
         """Where Python says a node fails: a method call in a chain over several lines fails at the method's name."""

@@ -81,7 +81,11 @@ def _parts(index: Value, node: ast.AST) -> list[tuple[Value, ast.AST]]:
     """The components of an index with the expression of each."""
     written = node.slice if isinstance(node, ast.Subscript) else node
     if isinstance(index, Seq) and index.form == "tuple" and index.items is not None:
-        places = written.elts if isinstance(written, ast.Tuple) and len(written.elts) == len(index.items) else [written] * len(index.items)
+        places = (
+            written.elts
+            if isinstance(written, ast.Tuple) and len(written.elts) == len(index.items)
+            else [written] * len(index.items)
+        )
         return list(zip(index.items, places))
     if isinstance(index, Union):
         return [(index, written)]
@@ -137,7 +141,13 @@ def _tuple_of_unknown_length(frame: Frame, tensor: Tensor, part: Seq, node: ast.
 
 def _selected(tensor: Tensor, index: Value) -> Value:
     """What indexing gives: the place and kind of the tensor; the rank where every component is understood."""
-    return Tensor(tensor.place, tensor.kind, rank_after(tensor.rank, index), tensor.sure, tensor.role if tensor.role == "input" else "")
+    return Tensor(
+        tensor.place,
+        tensor.kind,
+        rank_after(tensor.rank, index),
+        tensor.sure,
+        tensor.role if tensor.role == "input" else "",
+    )
 
 
 def rank_after(rank: int | None, index: Value) -> int | None:
@@ -193,7 +203,9 @@ def one_of(value: Value) -> Value:
     kinds = {type(member) for member in members(value) if not isinstance(member, Nothing)}
     if len(kinds) < 2 or Tensor not in kinds:
         return value
-    return join_all([member.replace(sure=Confidence.POSSIBLE) if isinstance(member, Tensor) else member for member in members(value)])
+    return join_all(
+        [member.replace(sure=Confidence.POSSIBLE) if isinstance(member, Tensor) else member for member in members(value)]
+    )
 
 
 def _sliced(sequence: Seq, bounds: SliceValue) -> Value:
@@ -317,9 +329,13 @@ def _store_into_host(frame: Frame, tensor: Tensor, index: Value, value: Value, t
         frame.emit(DeviceToHost, target, min(found.sure, tensor.sure), call=ast.unparse(target))
 
 
-def _stored_value(frame: Frame, tensor: Tensor, index: Value, parts: list[Value], value: Value, target: ast.Subscript) -> None:
+def _stored_value(
+    frame: Frame, tensor: Tensor, index: Value, parts: list[Value], value: Value, target: ast.Subscript
+) -> None:
     masks = [part for part in parts if isinstance(part, Tensor) and part.kind is Kind.BOOL and part.place is Place.DEVICE]
-    device_value = next((member for member in members(value) if isinstance(member, Tensor) and member.place is Place.DEVICE), None)
+    device_value = next(
+        (member for member in members(value) if isinstance(member, Tensor) and member.place is Place.DEVICE), None
+    )
     if masks and device_value is not None:
         frame.emit(MaskIndex, target, min(masks[0].sure, device_value.sure), store=True)
         return
@@ -334,7 +350,9 @@ def _stored_value(frame: Frame, tensor: Tensor, index: Value, parts: list[Value]
 
 def _scalar(frame: Frame, tensor: Tensor, index: Value, parts: list[Value], value: Value, target: ast.Subscript) -> None:
     """A Python number stored through an integer index tensor, or into a single element."""
-    indices = [part for part in parts if isinstance(part, Tensor) and part.kind is not Kind.BOOL and part.place is Place.DEVICE]
+    indices = [
+        part for part in parts if isinstance(part, Tensor) and part.kind is not Kind.BOOL and part.place is Place.DEVICE
+    ]
     known = [part for part in indices if part.kind is Kind.INT]
     if known or (indices and len(indices) > 1):
         frame.emit(ScalarStore, target, min(tensor.sure, indices[0].sure), index="index tensor")

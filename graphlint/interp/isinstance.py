@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from graphlint.interp.frame import Frame
 from graphlint.interp.annotations import PLAIN, outside
+from graphlint.interp.frame import Frame
 from graphlint.project import Outside
 from graphlint.types import Confidence
 from graphlint.values import (
@@ -31,7 +31,14 @@ from graphlint.values import (
     members,
 )
 
-SEQUENCE_NAMES = {"list": {"list"}, "tuple": {"tuple"}, "set": {"set"}, "iter": set[str](), "modules": set[str](), "sequential": set[str]()}
+SEQUENCE_NAMES = {
+    "list": {"list"},
+    "tuple": {"tuple"},
+    "set": {"set"},
+    "iter": set[str](),
+    "modules": set[str](),
+    "sequential": set[str](),
+}
 ABSTRACT = {"Sequence", "Iterable", "Collection", "Sized", "Container", "Reversible"}
 
 

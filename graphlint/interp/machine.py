@@ -91,7 +91,9 @@ class Machine:
             return known
         if self.depth >= DEEPEST_CALL or self.contexts.get(decl, 0) >= MOST_CONTEXTS:
             if frame is not None:
-                frame.emit(LimitReached, node, limit="call depth" if self.depth >= DEEPEST_CALL else "contexts of one function")
+                frame.emit(
+                    LimitReached, node, limit="call depth" if self.depth >= DEEPEST_CALL else "contexts of one function"
+                )
             return None
         self.contexts[decl] = self.contexts.get(decl, 0) + 1
         summary = self.summaries[key] = Summary(decl.name, decl, receiver_of(decl, env))

@@ -9,8 +9,8 @@ from typing import Any
 
 from graphlint.events import HostBranch, HostCompare
 from graphlint.interp.conditions import test, truth
-from graphlint.interp.frame import Frame, State, expression
 from graphlint.interp.dispatch import apply, attribute
+from graphlint.interp.frame import Frame, State, expression
 from graphlint.types import Confidence, Target
 from graphlint.values import (
     EITHER,
@@ -82,7 +82,12 @@ def binary(frame: Frame, op: ast.operator, left: Value, right: Value, node: ast.
         return join_all([binary(frame, op, one, other, node) for one, other in legal]) if legal else Unknown()
     if isinstance(left, Tensor) or isinstance(right, Tensor):
         return tensor_binary(op, left, right)
-    if isinstance(left, Number) and isinstance(right, (Number, Bool)) or isinstance(right, Number) and isinstance(left, Bool):
+    if (
+        (isinstance(left, Number)
+        and isinstance(right, (Number, Bool)))
+        or (isinstance(right, Number)
+        and isinstance(left, Bool))
+    ):
         return _number(op, left, right)
     if isinstance(left, Seq):
         return _sequence(op, left, right)
@@ -134,7 +139,10 @@ def surest(*values: Value) -> Confidence:
 
 def promoted(*values: Value) -> Kind:
     """The kind of the result by type promotion."""
-    kinds = [value.kind if isinstance(value, (Tensor, Number)) else Kind.BOOL if isinstance(value, Bool) else Kind.ANY for value in values]
+    kinds = [
+        value.kind if isinstance(value, (Tensor, Number)) else Kind.BOOL if isinstance(value, Bool) else Kind.ANY
+        for value in values
+    ]
     if Kind.ANY in kinds or not kinds:
         return Kind.FLOAT if Kind.FLOAT in kinds else Kind.ANY
     return max(kinds, key=WIDTH.__getitem__)

@@ -33,7 +33,8 @@ def read_regions(project: Project, named: Collection[str] = ()) -> Iterator[Regi
     given = {module.source.name for module in project.given}
     for module in project.given:
         reached: Reached = {}
-        for entry in (*sites(module), *marked(module, named), *forwards(project, module)):
+        entries: list[Site | Marked | Forward] = [*sites(module), *marked(module, named), *forwards(project, module)]
+        for entry in entries:
             yield from _read_entry(machine, module, entry, given, reached)
 
 
@@ -109,7 +110,9 @@ def _call_plainly(frame: Frame, function: Value, arguments: Arguments, decl: Fun
         apply(frame, Function(decl, receiver, None, decl.owner), arguments, decl.node)
 
 
-def enter_function(machine: Machine, decl: FunctionDecl, kind: str, live: Target = Target.BOTH) -> tuple[Region, Summary, Target]:
+def enter_function(
+    machine: Machine, decl: FunctionDecl, kind: str, live: Target = Target.BOTH
+) -> tuple[Region, Summary, Target]:
     summary = Summary(decl.name)
     receiver = Instance(decl.owner) if decl.owner is not None else None
     frame = Frame(machine, decl.module, summary, {}, None)

@@ -8,6 +8,7 @@ and a non-blocking copy to the host are allowed.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from graphlint.events import DeviceToHost, HostLiteral, HostToDevice
 from graphlint.interp.facts import Facts
@@ -35,7 +36,9 @@ from graphlint.values import (
 )
 
 
-def special(*names: str):  # type: ignore[no-untyped-def]  # a plain registering decorator
+def special(*names: str) -> Callable[[Special], Special]:
+    """Register what a call of these names does beyond its row."""
+
     def enter(handler: Special) -> Special:
         for name in names:
             SPECIAL[name] = handler
@@ -126,7 +129,14 @@ def cpu(frame: Frame, facts: Facts, node: ast.AST) -> Value:
 def copy_(frame: Frame, facts: Facts, node: ast.AST) -> Value:
     """`a.copy_(b)` copies into the place of `a`."""
     target = facts.value("self") or Unknown()
-    source = next((member for member in members(facts.value("src") or facts.value("other") or Unknown()) if isinstance(member, Tensor)), None)
+    source = next(
+        (
+            member
+            for member in members(facts.value("src") or facts.value("other") or Unknown())
+            if isinstance(member, Tensor)
+        ),
+        None,
+    )
     for member in members(target):
         if isinstance(member, Tensor) and source is not None and member.place is not Place.UNKNOWN:
             move(frame, source, member.place, facts, node)
@@ -144,7 +154,9 @@ def literal(frame: Frame, facts: Facts, node: ast.AST) -> Value:
     wanted = _wanted(place) if place is not None or not any(True for _ in tensors_in(data, 0)) else None
     made = [_made(frame, facts, member, wanted, place, node) for member in members(data)]
     kind = kind_of(facts.value("dtype"))
-    return join_all([value.replace(kind=kind) if kind is not None and isinstance(value, Tensor) else value for value in made])
+    return join_all(
+        [value.replace(kind=kind) if kind is not None and isinstance(value, Tensor) else value for value in made]
+    )
 
 
 def _wanted(place: Place | None) -> Place | None:
@@ -156,8 +168,6 @@ def _made(frame: Frame, facts: Facts, data: Value, wanted: Place | None, named: 
     target = Place.DEVICE if place is Place.UNKNOWN else place
     doubt = Confidence.LIKELY if place is Place.UNKNOWN else Confidence.CERTAIN
     if isinstance(data, Tensor):
-        if facts.row.name == "torch.tensor" and data.place is Place.DEVICE and data.rank == 0 and False:
-            return data
         there = data.place if wanted is None else move(frame, data, target, facts, node)
         return data.replace(place=there, role="")
     if isinstance(data, Seq) and any(tensor.place is Place.DEVICE for tensor in tensors_in(data)):
@@ -165,7 +175,12 @@ def _made(frame: Frame, facts: Facts, data: Value, wanted: Place | None, named: 
     if target is Place.DEVICE and not _is_empty(data):
         if isinstance(data, Unknown) and facts.row.name != "torch.tensor":
             doubt = Confidence.POSSIBLE
-        frame.emit(HostLiteral, node, min(doubt, Confidence.LIKELY if isinstance(data, Unknown) else Confidence.CERTAIN), call=short(facts.row))
+        frame.emit(
+            HostLiteral,
+            node,
+            min(doubt, Confidence.LIKELY if isinstance(data, Unknown) else Confidence.CERTAIN),
+            call=short(facts.row),
+        )
     return Tensor(target, literal_kind(data), literal_rank(data), doubt)
 
 
