@@ -246,13 +246,6 @@ class WarmupMissing(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WarmupOnDefaultStream(Event):
-    """A warm-up that runs a backward pass is not on a side stream, and the region runs one too."""
-
-    callee: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class WarmupMovesState(Event):
     """A warm-up call moves state that nothing puts back; `what` says which."""
 

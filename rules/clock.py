@@ -7,7 +7,7 @@ Fails:
     import time
 
     def step(x):
-        return x * time.time()
+        return x * (time.time() % 1.0)
 
 Captures:
 

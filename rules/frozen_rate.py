@@ -1,7 +1,7 @@
 """A learning rate that is a Python number changes after its step was captured.
 
 A Python number is an argument of the recorded kernels.  Schedulers fill a rate that is a tensor in place, and replace
-one that is a number.
+one that is a number.  SGD cannot be captured with a tensor: leave its step outside when its rate changes.
 
 Fails:
 
@@ -11,7 +11,7 @@ Fails:
         model = torch.nn.Linear(4, 1).to(device)
         x = torch.ones(2, 4, device=device)
         rate = 0.1
-        optimizer = torch.optim.SGD(model.parameters(), lr=rate)
+        optimizer = torch.optim.Adam(model.parameters(), lr=rate, capturable=True)
         scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1, gamma=0.0)
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
@@ -38,7 +38,7 @@ Captures:
         model = torch.nn.Linear(4, 1).to(device)
         x = torch.ones(2, 4, device=device)
         rate = torch.tensor(0.1, device=device)
-        optimizer = torch.optim.SGD(model.parameters(), lr=rate)
+        optimizer = torch.optim.Adam(model.parameters(), lr=rate, capturable=True)
         scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1, gamma=0.0)
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())

@@ -28,11 +28,11 @@ Captures:
         def __init__(self):
             super().__init__()
             self.register_buffer("keys", torch.zeros(16, 4))
-            self.register_buffer("at", torch.arange(2))
+            self.register_buffer("at", torch.arange(4))
 
         def forward(self, x):
             self.keys.index_copy_(0, self.at, x)
-            self.at += 2
+            self.at.add_(4).remainder_(16)
             return x @ self.keys.mT
 
 How to fix: allocate the cache at full size and write with `index_copy_` at a position that is a device tensor.

@@ -17,7 +17,7 @@ Fails:
         return graph, out
 
     def main(device):
-        model = torch.nn.Linear(4, 4).to(device)
+        model = torch.nn.Linear(4, 4).to(device).requires_grad_(False)
         graph, out = capture(model, device)
         other = torch.zeros(2, 4, device=device)
         graph.replay()
@@ -37,7 +37,7 @@ Captures:
         return graph, static, out
 
     def main(device):
-        model = torch.nn.Linear(4, 4).to(device)
+        model = torch.nn.Linear(4, 4).to(device).requires_grad_(False)
         graph, static, out = capture(model, device)
         other = torch.zeros(2, 4, device=device)
         graph.replay()

@@ -20,6 +20,10 @@ Fails:
             self.graph.replay()
             return self.out.clone()
 
+    def main(device):
+        runner = Runner(torch.nn.Linear(4, 4).to(device), device)
+        assert len(runner(torch.ones(3, 4, device=device))) == 3
+
 Captures:
 
     import torch
@@ -37,6 +41,10 @@ Captures:
             self.static[:n].copy_(x)
             self.graph.replay()
             return self.out[:n].clone()
+
+    def main(device):
+        runner = Runner(torch.nn.Linear(4, 4).to(device), device)
+        assert len(runner(torch.ones(3, 4, device=device))) == 3
 
 How to fix: cut the result to the true length.
 """

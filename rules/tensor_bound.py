@@ -6,13 +6,13 @@ looked up on the device.
 Fails:
 
     def step(x):
-        n = (x > 0).sum() // 2
+        n = (x[0] > 0).sum() // 2
         return x[n]
 
 Captures:
 
     def step(x):
-        n = (x > 0).sum() // 2
+        n = (x[0] > 0).sum() // 2
         return x.index_select(0, n.view(1))
 
 How to fix: `index_select(dim, n.view(1))` for an index; a mask built by `arange` for a bound.

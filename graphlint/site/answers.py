@@ -26,7 +26,6 @@ QUESTIONS: tuple[Question, ...] = (
     state.cached,
     state.growing,
     warmup.missing,
-    warmup.default_stream,
     warmup.moves_state,
     training.rates,
     training.autocast,

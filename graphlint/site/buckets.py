@@ -16,7 +16,6 @@ from graphlint.events import (
 )
 from graphlint.site.acts import Act, Layer, Verb, span, text
 from graphlint.site.construct import argument
-from graphlint.site.inputs import root
 from graphlint.site.names import MIXING
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
@@ -229,12 +228,7 @@ def _first_dimension(act: Act) -> bool:
 
 def _returned(story: Story, captured: Captured, filled: Act) -> Told:
     for _, act in story.between(captured.end, len(story.acts), Verb.RETURN):
-        if (
-            act.frame.caller is None
-            and act.frame is root(filled.frame)
-            and _is_result(captured, act.thing)
-            and not _is_sliced(act.node)
-        ):
+        if act.frame is filled.frame and _is_result(captured, act.thing) and not _is_sliced(act.node):
             yield region(captured, story.acts), tell(PaddingReturned, act, target=act.text)
 
 

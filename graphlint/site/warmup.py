@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from graphlint.events import Event, WarmupMissing, WarmupMovesState, WarmupOnDefaultStream
+from graphlint.events import Event, WarmupMissing, WarmupMovesState
 from graphlint.site.acts import Act, Verb, span, text
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
@@ -71,26 +71,6 @@ def _runs_elsewhere(story: Story, captured: Captured, inside: list[Act]) -> bool
     return any(
         _needs_handle(act) and id(act.thing) in modules and act.frame is not frame for act in story.acts[captured.end :]
     )
-
-
-def default_stream(story: Story) -> Told:
-    """Backward passes on the default stream before a region that runs one."""
-    for captured in story.captures:
-        if not any(_is_backward(act) for act in story.acts[captured.begin : captured.end]):
-            continue
-        for act in story.acts[: captured.begin]:
-            if _is_backward(act) and not any(_is_side(layer.thing) for layer in act.layers):
-                told = tell(WarmupOnDefaultStream, act, sure=Confidence.POSSIBLE, callee=act.text)
-                yield region(captured, story.acts), told
-                break
-
-
-def _is_backward(act: Act) -> bool:
-    return act.verb is Verb.METHOD and act.name == "backward"
-
-
-def _is_side(thing: Thing | None) -> bool:
-    return thing is not None and thing.kind is Kind.STREAM_BLOCK
 
 
 def moves_state(story: Story) -> Told:
