@@ -157,13 +157,22 @@ class Bool(Value):
 
 
 class Text(Value):
-    """A string; `value` is None when it is not known."""
+    """A string; `value` is None when it is not known, `pattern` then has a `*` for each part that is not."""
 
-    __slots__ = fields = ("value",)
+    __slots__ = fields = ("pattern", "value")
+    pattern: str | None
     value: str | None
 
-    def __new__(cls, value: str | None = None) -> Text:
-        return intern(cls, value)
+    def __new__(cls, value: str | None = None, pattern: str | None = None) -> Text:
+        return intern(cls, pattern, value)
+
+    def replace(self, **changes: Any) -> Text:
+        return Text(changes.get("value", self.value), changes.get("pattern", self.pattern))
+
+    @property
+    def key(self) -> str:
+        """The name of an attribute that goes by this string: `*` when nothing of it is known."""
+        return self.value if self.value is not None else self.pattern or "*"
 
 
 class Seq(Value):

@@ -95,9 +95,11 @@ def _as_input(hint: Value) -> Value:
 class Uses:
     """How a function's body uses its parameters, read from its syntax once."""
 
-    __slots__ = ("called", "names", "number", "other", "tensor", "truth")
+    __slots__ = ("called", "number", "other", "owner", "receiver", "tensor", "truth")
 
     def __init__(self, decl: FunctionDecl) -> None:
+        self.owner = decl.owner
+        self.receiver = next((arg.arg for arg in parameters(decl)), "") if decl.owner is not None else ""
         self.tensor: set[str] = set()
         self.number: set[str] = set()
         self.other: set[str] = set()
@@ -120,6 +122,10 @@ class Uses:
                 self.number.update(part.id for part in (lower, upper) if isinstance(part, ast.Name))
             case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=str())):
                 self.other.add(name)
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Tuple()):
+                self.tensor.add(name)
+            case ast.FormattedValue(value=ast.Name(id=name)) | ast.Compare(left=ast.Name(id=name), comparators=[ast.Constant(value=str())]):
+                self.other.add(name)
 
     def _attribute(self, name: str, attr: str) -> None:
         if attr in PLAIN_TENSOR or attr in methods() or attr in attributes():
@@ -134,6 +140,16 @@ class Uses:
         names = [arg.id for arg in args if isinstance(arg, ast.Name)]
         if last in SIZES:
             self.number.update(names)
+        elif args and isinstance(args[0], ast.Name) and self._takes_tensor(func):
+            self.tensor.add(args[0].id)
+
+    def _takes_tensor(self, func: ast.expr) -> bool:
+        """A call that takes a tensor first: a submodule's, or a function of torch."""
+        if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Name):
+            return False
+        if func.value.id == self.receiver:
+            return self.owner is not None and func.attr not in self.owner.members
+        return func.value.id in ("torch", "F")
 
     def _truth(self, test: ast.expr) -> None:
         match test:
@@ -153,4 +169,4 @@ class Uses:
             return Unknown()
         if name in self.other or name in self.truth:
             return Unknown() if name in self.other else Opaque()
-        return Tensor(Place.DEVICE, Kind.ANY, None, Confidence.LIKELY, "input")
+        return Tensor(Place.DEVICE, Kind.ANY, None, Confidence.POSSIBLE, "input")

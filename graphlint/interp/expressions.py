@@ -223,10 +223,15 @@ def eval_lambda(frame: Frame, node: ast.Lambda) -> Value:
 
 @expression(ast.JoinedStr)
 def eval_joined(frame: Frame, node: ast.JoinedStr) -> Value:
+    pattern = ""
     for part in node.values:
         if isinstance(part, ast.FormattedValue):
-            eval_formatted(frame, part)
-    return Text()
+            value = frame.eval(part.value)
+            formats(frame, value, part, "f-string")
+            pattern += value.value if isinstance(value, Text) and value.value is not None else "*"
+        elif isinstance(part, ast.Constant):
+            pattern += str(part.value)
+    return Text(pattern) if "*" not in pattern else Text(None, pattern)
 
 
 @expression(ast.FormattedValue)

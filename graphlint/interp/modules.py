@@ -80,7 +80,7 @@ def _register(frame: Frame, receiver: Value, arguments: Arguments, role: str, ke
     held = settled_on_device(value, role) if role else value
     if role and isinstance(value, Unknown):
         held = Tensor(Place.DEVICE, Kind.ANY, None, Confidence.LIKELY, role)
-    store_attribute(frame, receiver, name.value if isinstance(name, Text) and name.value is not None else "*", held)
+    store_attribute(frame, receiver, name.key if isinstance(name, Text) else "*", held)
 
 
 @module_method("parameters", "buffers")

@@ -39,6 +39,8 @@ from graphlint.values import (
     join,
     join_all,
     members,
+    on_device,
+    tensors_in,
 )
 
 if TYPE_CHECKING:
@@ -209,7 +211,16 @@ def _written(machine: Machine, value: Instance, record: Record, name: str) -> Va
         first = settled(first, late is not None or name in late_writers(machine, value.decl))
     if first is None or late is None:
         return first if late is None else late
-    return join(first, late)
+    if is_module(machine, value.decl) and on_device(late) is not None:
+        # The calls before the capture have written the attribute: what `__init__` left on the host is gone by then.
+        first = without_host(first)
+    return late if first is None else join(first, late)
+
+
+def without_host(value: Value) -> Value | None:
+    """The value without what holds tensors on the host only."""
+    kept = [member for member in members(value) if not any(tensor.place is Place.HOST for tensor in tensors_in(member))]
+    return join_all(kept) if kept else None
 
 
 def settled(value: Value, rewritten: bool) -> Value:

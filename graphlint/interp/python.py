@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from fnmatch import fnmatchcase
+
 from graphlint.effects.table import lookup
 from graphlint.events import HostArgument, HostCast, HostCompare, HostFormat
 from graphlint.interp.annotations import PLAIN
@@ -297,19 +299,20 @@ def getattr_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     if isinstance(name, Text) and name.value is not None:
         found = attribute(frame, owner, name.value, node)
         return found if default is None else join(found, default)
-    held = [_any_attribute(frame, member) for member in members(owner)]
+    pattern = name.key if isinstance(name, Text) else "*"
+    held = [_any_attribute(frame, member, pattern) for member in members(owner)]
     return join_all(held if default is None else [*held, default])
 
 
-def _any_attribute(frame: Frame, owner: Value) -> Value:
-    """Some attribute whose name is put together at run time: any that `setattr` made, else any buffer or module."""
+def _any_attribute(frame: Frame, owner: Value, pattern: str) -> Value:
+    """Some attribute whose name is put together at run time: one made under the same pattern, else any that fits it."""
     if not isinstance(owner, Instance):
         return Unknown() if not isinstance(owner, Opaque) else owner
     record = record_of(frame.machine, owner)
-    found = record.attrs.get("*")
-    if found is not None:
-        return found
-    lasting = [value for value in record.attrs.values() if isinstance(value, (Tensor, Instance))]
+    for key in (pattern, "*"):
+        if key in record.attrs:
+            return record.attrs[key]
+    lasting = [value for name, value in record.attrs.items() if fnmatchcase(name, pattern) and isinstance(value, (Tensor, Instance))]
     return join_all(lasting) if lasting else Unknown()
 
 
@@ -317,7 +320,7 @@ def _any_attribute(frame: Frame, owner: Value) -> Value:
 def setattr_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     if len(arguments.positional) == 3:
         owner, name, value = arguments.positional
-        store_attribute(frame, owner, name.value if isinstance(name, Text) and name.value is not None else "*", value)
+        store_attribute(frame, owner, name.key if isinstance(name, Text) else "*", value)
     return Nothing()
 
 

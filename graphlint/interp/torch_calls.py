@@ -124,7 +124,8 @@ def short(row: Row) -> str:
 
 def _read(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, sure: Confidence) -> None:
     if row.name.startswith("torch.Tensor.") and isinstance(row.result, (grammar.Number, grammar.Plain)):
-        frame.emit(events.HostRead, node, sure, method=short(row))
+        # Only a tensor has the method, so that it is called says what the receiver is.
+        frame.emit(events.HostRead, node, max(sure, Confidence.LIKELY), method=short(row))
     else:
         frame.emit(events.LibraryRead, node, sure, call=short(row), why=effect.why)
 
