@@ -142,7 +142,10 @@ def emulated(name: str, replays: int) -> dict[str, Any]:
         "reason": outcome.reason,
         "unknown": outcome.unknown_ops,
         "replays": outcome.replays,
-        "differences": [f"{each.output} {each.replay} {each.size:.3g}>{each.tolerance:.3g} {each.why}" for each in outcome.differences[:6]],
+        "differences": [
+            f"{each.output} {each.replay} {each.size:.3g}>{each.tolerance:.3g} {each.why}"
+            for each in outcome.differences[:6]
+        ],
     }
 
 
@@ -231,18 +234,31 @@ def report(pairs: list[tuple[dict[str, Any], dict[str, Any]]]) -> None:
         for key, holds in zip(counts, (same, exact and same, loose and same)):
             counts[key] += holds
         if not (same and exact):
-            print(f"{record['id']}: {record['result']} on the GPU, {result['result']} here{' (same statements)' if loose and same else ''}")
+            print(
+                f"{record['id']}: {record['result']} on the GPU, {result['result']} here{' (same statements)' if loose and same else ''}"
+            )
             for sign, lines in (("-", wanted - got), ("+", got - wanted)):
                 for file, line in sorted(lines):
                     why = next((each for each in result.get("ops", ()) if each.startswith(f"{file}:{line} ")), "")
-                    message = next((row["op"] + " " + row["message"][:60] for row in record.get("illegal_lines") or [] if row["line"] == line), "")
+                    message = next(
+                        (
+                            row["op"] + " " + row["message"][:60]
+                            for row in record.get("illegal_lines") or []
+                            if row["line"] == line
+                        ),
+                        "",
+                    )
                     print(f"    {sign} {file}:{line} {why.partition(' ')[2] or message}")
             if not result.get("complete", True):
                 print(f"    {result.get('reason')}")
     for record, result in pairs:
         if result["result"] not in ("captures", "stale", "refused"):
             print(f"{record['id']}: {result['result']} here: {result.get('reason', '')}")
-    stale = [(record["id"], record.get("verdict"), result["differences"][:1]) for record, result in ran if result["result"] == "stale"]
+    stale = [
+        (record["id"], record.get("verdict"), result["differences"][:1])
+        for record, result in ran
+        if result["result"] == "stale"
+    ]
     for name, verdict, gap in stale:
         print(f"stale here, {verdict} on the GPU: {name} {gap}")
     unknown = sorted({op for _, result in ran if result["result"] != "refused" for op in result.get("unknown", ())})

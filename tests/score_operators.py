@@ -61,7 +61,9 @@ def main() -> int:
             signal.alarm(0)
         counts["agree" if refused == wanted else "missed" if wanted else "false alarm"] += 1
         if refused != wanted:
-            print(f"{name}: {'refused' if wanted else 'captured'} on the GPU, not here: {why or ' '.join(sorted(ran))[:300]}")
+            print(
+                f"{name}: {'refused' if wanted else 'captured'} on the GPU, not here: {why or ' '.join(sorted(ran))[:300]}"
+            )
         if not wanted:
             passed |= ran
     if options.known:
@@ -86,7 +88,11 @@ def cases(records: list[dict[str, Any]]) -> Iterator[tuple[str, bool, Callable[[
     infos: dict[str, Any] = {}
     for record in records:
         if record["kind"] == "snippet" and record["group"] != "no_warmup" and record["result"] in ("ok", "fail"):
-            yield f"{record['id']} `{record['stmt'][:80]}`", record["result"] == "fail", lambda session, r=record: _snippet(r)
+            yield (
+                f"{record['id']} `{record['stmt'][:80]}`",
+                record["result"] == "fail",
+                lambda session, r=record: _snippet(r),
+            )
         if record["kind"] == "opinfo" and record.get("samples"):
             infos = infos or _database()
             info = infos.get(record["op"] + (f".{record['variant']}" if record["variant"] else ""))
@@ -102,7 +108,10 @@ def cases(records: list[dict[str, Any]]) -> Iterator[tuple[str, bool, Callable[[
 def _backwards(record: dict[str, Any]) -> list[dict[str, Any]]:
     """Their numbers count other samples than the forward's, so they say something only when all agree."""
     every = [*record["samples"], *(record.get("backward") or ())]
-    same = len({each["result"] for each in record["samples"]}) == 1 and len({each["result"] for each in every[len(record["samples"]) :]}) == 1
+    same = (
+        len({each["result"] for each in record["samples"]}) == 1
+        and len({each["result"] for each in every[len(record["samples"]) :]}) == 1
+    )
     return [{**each, "i": record["samples"][0]["i"]} for each in every[len(record["samples"]) :][:1]] if same else []
 
 

@@ -15,7 +15,7 @@ import torch
 
 from graphlint.emulate.streams import SESSIONS
 from graphlint.emulate.tape import flat
-from graphlint.emulate.tensor import DeviceTensor, Outside
+from graphlint.emulate.tensor import DeviceTensor, outside
 
 GRAPHED = ("reduce-overhead", "max-autotune")
 
@@ -24,6 +24,7 @@ def compiled(model: Any = None, *, mode: str | None = None, **options: Any) -> A
     """`torch.compile`, as a call or as a decorator."""
     if model is None:
         return functools.partial(compiled, mode=mode, **options)
+    SESSIONS[-1].compiled += 1
     if mode not in GRAPHED:
         return model
     return _reusing(model)
@@ -50,7 +51,7 @@ def _plain(output: Any) -> Any:
 
 
 def _overwrite(outputs: list[torch.Tensor | None]) -> None:
-    with Outside():
+    with outside():
         for each in outputs:
             if isinstance(each, DeviceTensor) and each.emulated.is_floating_point() and not each.requires_grad:
                 each.emulated.fill_(float("nan"))

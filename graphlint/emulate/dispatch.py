@@ -13,13 +13,14 @@ from graphlint.emulate.generators import device_generator
 from graphlint.emulate.plan import Plan, defaults_of, plan_of
 from graphlint.emulate.session import Session
 from graphlint.emulate.standin import HOST, on_device
-from graphlint.emulate.tape import flat
+from graphlint.emulate.tape import Step, flat
 from graphlint.emulate.tensor import DeviceTensor, rebase, storage_key, wrap
 from graphlint.emulate.widen import run_widened
 
 aten = torch.ops.aten
 Args = tuple[Any, ...]
 Kwargs = dict[str, Any]
+Tensors = list[torch.Tensor]
 
 
 class Dispatch(TorchDispatchMode):
@@ -71,7 +72,8 @@ def on_host(session: Session, func: Any, args: Args, kwargs: Kwargs) -> Any:
     return made
 
 
-def on_emulated(session: Session, func: Any, args: Args, kwargs: Kwargs, inputs: list[torch.Tensor], to_device: bool) -> Any:
+def on_emulated(session: Session, func: Any, args: Args, kwargs: Kwargs, inputs: Tensors, to_device: bool) -> Any:
+    """An operator with device tensors or a device result: checked, run on the values, recorded and wrapped."""
     plan = plan_of(func)
     arguments = plan.bound(args, kwargs, defaults_of(func)) if plan.refusals or plan.accepts or plan.writes else {}
     _check_places(plan, inputs, arguments)
@@ -92,17 +94,19 @@ def on_emulated(session: Session, func: Any, args: Args, kwargs: Kwargs, inputs:
     return _wrapped(session, plan, results, inputs, to_device)
 
 
-def _check_places(plan: Plan, inputs: list[torch.Tensor], arguments: Kwargs) -> None:
+def _check_places(plan: Plan, inputs: Tensors, arguments: Kwargs) -> None:
     """CUDA's own complaint about a host tensor that is no scalar among device tensors."""
     strangers = [each for each in inputs if not isinstance(each, DeviceTensor) and each.dim() > 0]
     if strangers and len(strangers) < len(inputs) and not any(row.holds(arguments) for row in plan.accepts):
         raise RuntimeError(
-            f"Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu! (in {plan.name})"
+            "Expected all tensors to be on the same device, "
+            f"but found at least two devices, cuda:0 and cpu! (in {plan.name})"
         )
 
 
 def _check_capture(session: Session, plan: Plan, arguments: Kwargs, args: Args, kwargs: Kwargs) -> None:
-    session.streams.launch(session)
+    if not session.streams.launch():
+        session.refuse("torch.cuda.stream", "sync")
     for row in plan.refusals:
         if row.holds(arguments):
             session.refuse(plan.name, row.effect)
@@ -134,19 +138,20 @@ def _real(args: Args) -> Args:
     return tuple(_real_one(each) for each in args)
 
 
-def _record(session: Session, func: Any, plan: Plan, args: Args, kwargs: Kwargs, results: Any, inputs: list[torch.Tensor]) -> None:
+def _record(session: Session, func: Any, plan: Plan, args: Args, kwargs: Kwargs, results: Any, inputs: Tensors) -> None:
     """Append to the tape, unless the results are views: those need no launch."""
     assert session.tape is not None
     outputs = () if plan.writes else tuple(flat(results))
-    if plan.is_view or outputs and _is_alias(outputs, inputs):
+    if plan.is_view or (outputs and _is_alias(outputs, inputs)):
         return
-    frozen = {id(each): each.clone() for each in inputs if not isinstance(each, DeviceTensor) and not session.pinned.has(each)}
+    hosts = [each for each in inputs if not isinstance(each, DeviceTensor) and not session.pinned.has(each)]
+    frozen = {id(each): each.clone() for each in hosts}
     args = tuple(_kept(each, frozen) for each in args)
     kwargs = {key: _kept(each, frozen) for key, each in kwargs.items()}
-    session.tape.append(func, args, kwargs, tuple(each.detach() for each in outputs), plan)
+    session.tape.append(Step(func, args, kwargs, tuple(each.detach() for each in outputs), plan))
 
 
-def _is_alias(outputs: tuple[torch.Tensor, ...], inputs: list[torch.Tensor]) -> bool:
+def _is_alias(outputs: tuple[torch.Tensor, ...], inputs: Tensors) -> bool:
     sources = {storage_key(_real_one(each)) for each in inputs if each.numel()}
     return all(storage_key(each) in sources for each in outputs if each.numel())
 
@@ -160,10 +165,10 @@ def _kept(value: Any, frozen: dict[int, torch.Tensor]) -> Any:
     return value
 
 
-def _wrapped(session: Session, plan: Plan, results: Any, inputs: list[torch.Tensor], to_device: bool) -> Any:
+def _wrapped(session: Session, plan: Plan, results: Any, inputs: Tensors, to_device: bool) -> Any:
     known = {id(_real_one(each)): each for each in inputs}
     for each in inputs if plan.writes else ():
-        if isinstance(each, DeviceTensor) and (each.shape != each.emulated.shape or each.stride() != each.emulated.stride()):
+        if isinstance(each, DeviceTensor) and _is_reshaped(each):
             reshape_in_place(session, each)
     if plan.on_host:
         places = enumerate(results)
@@ -181,6 +186,10 @@ def _map(results: Any, f: Callable[[torch.Tensor], Any]) -> Any:
     if isinstance(results, (list, tuple)):
         return type(results)(_map(each, f) for each in results)
     return results
+
+
+def _is_reshaped(tensor: DeviceTensor) -> bool:
+    return tensor.shape != tensor.emulated.shape or tensor.stride() != tensor.emulated.stride()
 
 
 def reshape_in_place(session: Session, tensor: DeviceTensor) -> None:
@@ -223,7 +232,9 @@ def _pin(session: Session, args: Args, kwargs: Kwargs) -> Any:
 
 def _zeros(session: Session, args: Args, kwargs: Kwargs) -> Any:
     """Autograd's zeros without memory, which only C++ knows how to read, become ordinary ones."""
-    return on_emulated(session, aten.zeros.default, args, kwargs, [], True) if on_device(kwargs.get("device")) else NotImplemented
+    if not on_device(kwargs.get("device")):
+        return NotImplemented
+    return on_emulated(session, aten.zeros.default, args, kwargs, [], True)
 
 
 def _math_attention(session: Session, args: Args, kwargs: Kwargs) -> Any:

@@ -14,7 +14,7 @@ from torch.overrides import TorchFunctionMode
 
 from graphlint.emulate.session import Session
 from graphlint.emulate.standin import STANDIN, redirected
-from graphlint.emulate.tensor import DeviceTensor, Outside, rebase
+from graphlint.emulate.tensor import DeviceTensor, outside, rebase
 
 Args = tuple[Any, ...]
 Kwargs = dict[str, Any]
@@ -66,7 +66,7 @@ def _store(session: Session, func: Any, args: Args, kwargs: Kwargs) -> Any:
     """`x[i] = 0`: for CUDA tensors, and only for them, C++ makes the number a host tensor."""
     tensor, index, value = args
     if isinstance(tensor, DeviceTensor) and isinstance(value, (bool, int, float, complex)):
-        with Outside():
+        with outside():
             value = torch.scalar_tensor(value, dtype=tensor.dtype)
     return func(tensor, index, value)
 
@@ -82,7 +82,7 @@ def _tolist(session: Session, func: Any, args: Args, kwargs: Kwargs) -> Any:
     if not isinstance(args[0], DeviceTensor):
         return func(*args)
     value = _read(session, args[0], "d2h")
-    with Outside():
+    with outside():
         return value.tolist()
 
 
@@ -98,7 +98,7 @@ def _repr(session: Session, func: Any, args: Args, kwargs: Kwargs) -> Any:
     if not isinstance(args[0], DeviceTensor):
         return func(*args, **kwargs)
     value = _read(session, args[0], "read")
-    with Outside():
+    with outside():
         return f"{repr(value)[:-1]}, device='cuda:0')"
 
 
@@ -163,7 +163,7 @@ def _type(session: Session, func: Any, args: Args, kwargs: Kwargs) -> Any:
     if wanted is None and isinstance(tensor, DeviceTensor):
         return tensor.emulated.type().replace("torch.", "torch.cuda.")
     if isinstance(wanted, str):
-        with Outside():
+        with outside():
             dtype = torch.empty(0).type(wanted.replace("torch.cuda.", "torch.")).dtype
         return tensor.to(STANDIN if ".cuda." in wanted else "cpu", dtype)
     return func(*args, **kwargs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -21,7 +22,7 @@ class DeviceGenerator(_Generator):
     def __new__(cls, device: object = "cpu") -> Any:
         if not on_device(device):
             return _Generator(device=device)  # type: ignore[arg-type]  # whatever torch accepts
-        made = super().__new__(cls, device="cpu")
+        made: Any = super().__new__(cls, device="cpu")  # type: ignore[call-arg]  # the stub knows `__init__` only
         made.graphs = set()
         KNOWN[made._cdata] = made
         return made
@@ -30,14 +31,14 @@ class DeviceGenerator(_Generator):
         """Everything happens in `__new__`."""
 
     @property
-    def device(self) -> torch.device:
+    def device(self) -> torch.device:  # type: ignore[override]  # torch declares an attribute
         return SHOWN
 
     def get_offset(self) -> int:
         return 0
 
 
-KNOWN: dict[int, DeviceGenerator] = {}
+KNOWN: weakref.WeakValueDictionary[int, DeviceGenerator] = weakref.WeakValueDictionary()
 """Device generators by the address of their implementation: the dispatcher makes a new Python object each time."""
 
 
@@ -72,6 +73,6 @@ class DeviceRandom:
 def device_generator(arguments: list[Any]) -> DeviceGenerator | None:
     """The user's generator among the arguments of an operator."""
     for each in arguments:
-        if isinstance(each, _Generator) and each._cdata in KNOWN:
-            return KNOWN[each._cdata]
+        if isinstance(each, _Generator):
+            return KNOWN.get(getattr(each, "_cdata", 0))
     return None

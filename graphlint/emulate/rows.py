@@ -39,7 +39,10 @@ EFFECTS = {
     "unjoined": ("AcceleratorError", "a stream that took part in the capture was not joined before its end"),
     "isolation": ("AcceleratorError", "dependency created on uncaptured work in another stream"),
 }
-_ROW = re.compile(r"(?P<name>[\w:.]+) (?:! (?P<effect>\w+)(?: when (?P<when>.+?))?|~ (?P<accepts>.+?)|> (?P<place>\d+)) @ (?P<how>.+)$")
+_ROW = re.compile(
+    r"(?P<name>[\w:.]+) "
+    r"(?:! (?P<effect>\w+)(?: when (?P<when>.+?))?|~ (?P<accepts>.+?)|> (?P<place>\d+)) @ (?P<how>.+)$"
+)
 _NODES = (ast.Expression, ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.Compare, ast.Eq, ast.NotEq,
           ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Is, ast.IsNot, ast.In, ast.Call, ast.Name, ast.Load, ast.Constant,
           ast.Tuple, ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)  # fmt: skip
@@ -112,7 +115,7 @@ def compiled(condition: str) -> CodeType:
     tree = ast.parse(condition, mode="eval")
     for node in ast.walk(tree):
         calls_word = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in WORDS
-        if not isinstance(node, _NODES) or isinstance(node, ast.Call) and not calls_word:
+        if not isinstance(node, _NODES) or (isinstance(node, ast.Call) and not calls_word):
             raise RowError(f"`{condition}` is not a condition")
     return compile(tree, "<condition>", "eval")
 
@@ -122,7 +125,7 @@ def parsed(lines: Iterable[str]) -> dict[str, list[Row]]:
     table: dict[str, list[Row]] = {}
     for line in filter(None, (each.split("#")[0].strip() for each in lines)):
         found = _ROW.match(line)
-        if found is None or found["effect"] and found["effect"] not in EFFECTS:
+        if found is None or (found["effect"] and found["effect"] not in EFFECTS):
             raise RowError(f"`{line}` is not a row")
         condition = compiled(found["when"] or found["accepts"] or "True")
         row = Row(found["name"], found["effect"] or "", condition, found["how"], int(found["place"] or -1))

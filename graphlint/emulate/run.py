@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from graphlint.case import Case, as_case
+from graphlint.case import as_case
 from graphlint.confirm import build as building
 from graphlint.confirm import chance, engine, frames, pursuit, shapes, site
 from graphlint.confirm.lines import executed, frozen
 from graphlint.confirm.outcome import Outcome
 from graphlint.confirm.plan import Options, Plan
+from graphlint.confirm.target import Factory
 from graphlint.confirm.trial import Setting, Trial
 from graphlint.emulate.device import Emulated
 from graphlint.emulate.session import Session
@@ -51,17 +52,17 @@ def confirm(plan: Plan, stage: Callable[[str], object]) -> Outcome:
         outcome, made = site.run(plan.target, make, device.machine)
         if outcome is not None:
             return script(session, outcome)
-        return _captured(session, Setting(plan.target, _rebuilt(make), device, plan.options, stage))
-
-
-def _rebuilt(make: Callable[[], object]) -> Callable[[], Case]:
-    return lambda: as_case(make())
+        factory = Factory(make, made, chance.taken(device), device)
+        return _captured(session, Setting(plan.target, factory, device, plan.options, stage))
 
 
 def script(session: Session, outcome: Outcome) -> Outcome:
     """The outcome of a target that captures by itself, with every refused line instead of the first one's error."""
     if session.refusals:
         outcome = replace(outcome, result="refused", refusals=tuple(session.refusals.values()), complete=True)
+    elif outcome.result == "not-run" and session.compiled:
+        notes = (*outcome.notes, "`torch.compile` ran without compiling: graph breaks and skips are not emulated")
+        outcome = replace(outcome, result="captures", reason="", notes=notes)
     return _judged(session, outcome)
 
 

@@ -41,6 +41,7 @@ class Session:
         self.graph = 0
         self.serial = 0
         self.nested = 0
+        self.compiled = 0
         self.calling: Callable[..., object] | None = None
         self.refusals: dict[tuple[str, int, str], Refusal] = {}
         self.unknown: dict[str, None] = {}

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graphlint.emulate.standin import SHOWN
-
-if TYPE_CHECKING:
-    from graphlint.emulate.session import Session
 
 
 class Streams:
@@ -35,14 +32,14 @@ class Streams:
         origin = self.origin.number if self.origin is not None else -1
         return any(waits for number, waits in self.pending.items() if number != origin)
 
-    def launch(self, session: Session) -> None:
-        """Work on the current stream; one that a capture does not include may not run meanwhile."""
+    def launch(self) -> bool:
+        """Work on the current stream; false for one that the capture under way does not include."""
         if self.origin is None:
-            return
-        if self.current.number not in self.pending:
-            session.refuse("torch.cuda.stream", "sync")
-            return
-        self.pending[self.current.number] = True
+            return True
+        is_included = self.current.number in self.pending
+        if is_included:
+            self.pending[self.current.number] = True
+        return is_included
 
     def join(self, waiting: Stream, waited: int) -> None:
         """`waiting` goes on only after what `waited` has done so far, and so takes part in its capture."""
@@ -132,7 +129,7 @@ class Event:
 
     device = SHOWN
 
-    def __init__(self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, external: bool = False) -> None:
+    def __init__(self, enable_timing: bool = False, external: bool = False, **options: bool) -> None:
         self.is_external = external
         self.stream = -1
         self.capture = 0

@@ -16,7 +16,7 @@ import torch
 
 from graphlint.emulate.generators import DeviceRandom
 from graphlint.emulate.plan import Plan
-from graphlint.emulate.tensor import Allocator, DeviceTensor, Outside, block_size, storage_key
+from graphlint.emulate.tensor import Allocator, DeviceTensor, block_size, outside, storage_key
 from graphlint.emulate.widen import run_widened
 
 _UNFILLED = ("aten.empty", "aten.new_empty", "aten.empty_like", "aten.empty_strided")
@@ -73,17 +73,18 @@ class Tape:
 
     def undo(self) -> None:
         """Put back what memory outside the capture held."""
-        with Outside():
+        with outside():
             for live, kept in self.before.values():
                 live.copy_(kept)
 
-    def append(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], outputs: tuple[torch.Tensor, ...], plan: Plan) -> None:
-        if not plan.name.startswith(_UNFILLED):
-            self.steps.append(Step(func, args, kwargs, outputs, plan))
+    def append(self, step: Step) -> None:
+        """Add a launch; memory that is only allocated holds nothing a replay could repeat."""
+        if not step.plan.name.startswith(_UNFILLED):
+            self.steps.append(step)
 
     def replay(self, random: DeviceRandom) -> None:
         """Run every step again on what the memory holds now."""
-        with torch.no_grad(), Outside():
+        with torch.no_grad(), outside():
             self._reuse_freed()
             for step in self.steps:
                 with random.drawing(step.plan.is_random):
@@ -106,7 +107,7 @@ def _bytes(value: torch.Tensor) -> torch.Tensor:
     """The whole storage behind a tensor, as bytes; the tensor itself where it has none."""
     if value.layout is not torch.strided:
         return value
-    return torch.empty(0, dtype=torch.uint8).set_(value.untyped_storage())  # type: ignore[call-overload]
+    return torch.empty(0, dtype=torch.uint8).set_(value.untyped_storage())
 
 
 def flat(results: object) -> Iterator[torch.Tensor]:

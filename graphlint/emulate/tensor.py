@@ -7,9 +7,11 @@ of a `Memory` is the moment at which the allocator would take the block back.
 
 from __future__ import annotations
 
+import copy
 import weakref
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import torch
@@ -17,7 +19,6 @@ import torch
 from graphlint.emulate.standin import SHOWN, STANDIN
 
 _AUTOCAST = torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastCUDA)
-_NO_MODES = torch._C.DisableTorchFunction
 
 
 class Memory:
@@ -78,8 +79,8 @@ class DeviceTensor(torch.Tensor):
     def is_xla(self) -> bool:
         return False
 
-    @property  # type: ignore[misc]  # `object` declares an attribute
-    def __class__(self) -> type:  # type: ignore[override]
+    @property
+    def __class__(self) -> type:
         return type(self)
 
     @__class__.setter
@@ -87,10 +88,12 @@ class DeviceTensor(torch.Tensor):
         """Lazy parameters turn into parameters this way; on the device they stay device tensors."""
         object.__dict__["__class__"].__set__(self, device_class(kind))
 
-    __torch_function__ = torch._C._disabled_torch_function_impl
+    __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]  # what torch's own classes do
 
     @classmethod
-    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_dispatch__(  # type: ignore[override]  # torch's stub forgets that it is a class method
+        cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
         return cls.dispatch(func, args, kwargs or {})
 
     def record_stream(self, stream: object) -> None:
@@ -103,21 +106,23 @@ class DeviceTensor(torch.Tensor):
         return self.cpu().__reduce_ex__(protocol)
 
 
-@lru_cache(maxsize=None)
+@cache
 def device_class(kind: type) -> type:
     """The class of a device tensor that was of this class on the host."""
     if issubclass(kind, DeviceTensor):
         return kind
     if kind in (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer):
         return DeviceTensor
-    return type(kind)(kind.__name__, (DeviceTensor, kind), {"__module__": kind.__module__})
+    metaclass: Any = type(kind)
+    made: type = metaclass(kind.__name__, (DeviceTensor, kind), {"__module__": kind.__module__})
+    return made
 
 
 def wrap(value: torch.Tensor, allocator: Allocator) -> DeviceTensor:
     """A device tensor over `value`, without copying it."""
     made: Any
     if value.layout is torch.strided:
-        made = torch.Tensor._make_wrapper_subclass(  # type: ignore[attr-defined]
+        made = torch.Tensor._make_wrapper_subclass(
             DeviceTensor,
             value.size(),
             strides=value.stride(),
@@ -131,7 +136,7 @@ def wrap(value: torch.Tensor, allocator: Allocator) -> DeviceTensor:
         if value.is_neg():
             torch._C._set_neg(made, True)
     else:
-        made = torch.Tensor._make_wrapper_subclass(  # type: ignore[attr-defined]
+        made = torch.Tensor._make_wrapper_subclass(
             DeviceTensor, value.size(), dtype=value.dtype, layout=value.layout, device=STANDIN
         )
     made.emulated = value
@@ -151,12 +156,10 @@ def rebase(tensor: DeviceTensor, value: torch.Tensor, allocator: Allocator) -> N
 
 def duplicate(tensor: DeviceTensor, memo: dict[int, Any]) -> Any:
     """A deep copy that keeps what torch keeps: the class of a parameter, shared storages, attributes, the gradient."""
-    import copy
-
     if id(tensor) in memo:
         return memo[id(tensor)]
     allocator = memo.setdefault(id(Allocator), CURRENT[-1])
-    with torch.no_grad(), Outside():
+    with torch.no_grad(), outside():
         fresh: Any = wrap(copy.deepcopy(tensor.emulated.detach(), memo), allocator)
     if isinstance(tensor, torch.nn.Parameter):
         fresh = torch.nn.Parameter(fresh, tensor.requires_grad)
@@ -174,15 +177,8 @@ CURRENT: list[Allocator] = []
 """The allocators of the emulations that are entered, the innermost last."""
 
 
-class Outside:
+@contextmanager
+def outside() -> Iterator[None]:
     """Code inside runs without the emulation's two modes, on host tensors alone."""
-
-    def __enter__(self) -> None:
-        self._function = torch._C.DisableTorchFunction()
-        self._function.__enter__()
-        self._dispatch = torch.utils._python_dispatch._disable_current_modes()
-        self._dispatch.__enter__()
-
-    def __exit__(self, *error: object) -> None:
-        self._dispatch.__exit__(*error)
-        self._function.__exit__(*error)
+    with torch._C.DisableTorchFunction(), torch.utils._python_dispatch._disable_current_modes():
+        yield

@@ -8,12 +8,14 @@ import torch
 
 from graphlint.emulate.plan import Plan
 
-_WIDER = {torch.float16: torch.float32, torch.bfloat16: torch.float32}
+Args = tuple[Any, ...]
+Wider = dict[torch.dtype, torch.dtype]
+_WIDER: Wider = {torch.float16: torch.float32, torch.bfloat16: torch.float32}
 _INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool)
 _MISSING = ("not implemented for", "not supported for", "expected scalar type", "could not create a primitive")
 
 
-def run_widened(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], plan: Plan) -> Any:
+def run_widened(func: Any, args: Args, kwargs: dict[str, Any], plan: Plan) -> Any:
     """The operator's result; a missing host kernel is tried in float32, then integers in float64."""
     try:
         return func(*args, **kwargs)
@@ -28,7 +30,7 @@ def run_widened(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], plan: 
         raise
 
 
-def _run_as(wider: dict[torch.dtype, torch.dtype], func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], plan: Plan) -> Any:
+def _run_as(wider: Wider, func: Any, args: Args, kwargs: dict[str, Any], plan: Plan) -> Any:
     dtypes = [each.dtype for each in args if isinstance(each, torch.Tensor)]
     if not any(each in wider for each in dtypes):
         raise NotImplementedError(plan.name)
@@ -42,7 +44,7 @@ def _run_as(wider: dict[torch.dtype, torch.dtype], func: Any, args: tuple[Any, .
     return _narrowed(results, dtypes[0], wider)
 
 
-def _cast(value: Any, wider: dict[torch.dtype, torch.dtype]) -> Any:
+def _cast(value: Any, wider: Wider) -> Any:
     if isinstance(value, torch.Tensor):
         return value.to(wider.get(value.dtype, value.dtype))
     if isinstance(value, (list, tuple)):
@@ -50,7 +52,7 @@ def _cast(value: Any, wider: dict[torch.dtype, torch.dtype]) -> Any:
     return wider.get(value, value) if isinstance(value, torch.dtype) else value
 
 
-def _narrowed(results: Any, dtype: torch.dtype, wider: dict[torch.dtype, torch.dtype]) -> Any:
+def _narrowed(results: Any, dtype: torch.dtype, wider: Wider) -> Any:
     if isinstance(results, torch.Tensor):
         return results.to(dtype) if results.dtype == wider.get(dtype) else results
     if isinstance(results, (list, tuple)):
