@@ -91,7 +91,8 @@ class Finding:
     """One prediction at one place.
 
     `effects` maps each target ("graph", "compile") that is affected to its effect; `effect` is the headline.
-    `regions` are all the regions that reach the place, `region` is the one that `trail` starts from.
+    `regions` are all the regions that reach the place, `region` is the one that `trail` starts from.  `evidence` says
+    what a recorded run saw of it.
     """
 
     code: str
@@ -107,6 +108,7 @@ class Finding:
     fix: Fix | None = None
     fingerprint: str = ""
     regions: tuple[str, ...] = ()
+    evidence: str = ""
 
 
 @dataclass(frozen=True, slots=True)

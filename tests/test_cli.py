@@ -110,6 +110,19 @@ def test_a_baseline_is_written_and_used(folder: Path) -> None:
     assert graphlint("check", "--baseline", "known.json", cwd=folder).returncode == 0
 
 
+def test_evidence_marks_what_was_confirmed(folder: Path) -> None:
+    found = json.loads(graphlint("check", "--format", "json", cwd=folder).stdout)["diagnostics"][0]
+    verdict = {"verdict": "confirmed", "fingerprint": found["data"]["fingerprint"]}
+    machine = {"kind": "cuda", "name": "NVIDIA H200", "torch": "2.11.0"}
+    record = {"version": 1, "date": "2026-01-31", "machine": machine, "verdicts": [verdict], "sources": {"model.py": "old"}}
+    (folder / "record.json").write_text(json.dumps(record))
+    done = graphlint("check", "--evidence", "record.json", cwd=folder)
+    assert "  = confirmed on NVIDIA H200, torch 2.11.0" in done.stdout
+    assert done.stderr == "graphlint: `model.py` has changed since `record.json` was recorded\n"
+    shown = graphlint("check", "--evidence", "record.json", "--format", "json", cwd=folder).stdout
+    assert json.loads(shown)["diagnostics"][0]["data"]["evidence"] == "confirmed on NVIDIA H200, torch 2.11.0"
+
+
 def test_stdin_is_read_under_a_name(folder: Path) -> None:
     done = graphlint("check", "-", "--stdin-filename", "editor.py", "--format", "json", cwd=folder, stdin=FAULTY.encode())
     assert json.loads(done.stdout)["diagnostics"][0]["file"] == "editor.py"
@@ -230,5 +243,5 @@ def test_a_project_brings_its_own_rules(folder: Path) -> None:
 
 def test_versions_and_help(folder: Path) -> None:
     assert graphlint("--version", cwd=folder).stdout.startswith("graphlint 0.")
-    for command in ("check", "explain", "rules"):
+    for command in ("check", "confirm", "explain", "rules"):
         assert graphlint(command, "--help", cwd=folder).returncode == 0

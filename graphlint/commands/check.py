@@ -53,6 +53,9 @@ class Wanted(NamedTuple):
 @click.option("--output", default="", metavar="FILE", help="Write the report to a file.")
 @click.option("--baseline", default=None, metavar="FILE", help="Accept the findings that this file lists.")
 @click.option("--write-baseline", default="", metavar="FILE", help="List all present findings in a file, and accept them.")
+@click.option(
+    "--evidence", default="", metavar="FILE", help="Mark what a record of `graphlint confirm` confirmed or refuted."
+)
 @click.option("--config", "config_file", default="", metavar="FILE", help="Read this configuration file.")
 @click.option("--isolated", is_flag=True, help="Read no configuration file.")
 @click.option("--stdin-filename", default="", metavar="NAME", help="The name of what is read from stdin as `-`.")
@@ -65,6 +68,7 @@ def check(
     color: str,
     exit_zero: bool,
     write_baseline: str,
+    evidence: str,
     stdin_filename: str,
     config_file: str,
     isolated: bool,
@@ -78,6 +82,7 @@ def check(
     known = registry.load(settings.rules, settings.root)
     _warn_of_stranger()
     report = _run(paths or (".",), settings, known, stdin_filename)
+    report = with_evidence(report, evidence, settings.root) if evidence else report
     if write_baseline:
         _write_baseline(write_baseline, report)
         return
@@ -138,6 +143,15 @@ def _run(paths: Sequence[str], settings: Config, known: Registry, stdin_filename
     finally:
         if was_on:
             gc.enable()
+
+
+def with_evidence(report: Report, file: str, root: Path) -> Report:
+    """A report whose findings say what a recorded run saw of them; raises `UsageError`."""
+    record = import_module("graphlint.confirm.evidence").read(Path(file))
+    findings = tuple(replace(each, evidence=record.mark(each.fingerprint)) for each in report.findings)
+    old = record.changed((each.span.file for each in findings if each.evidence), root)
+    remarks = tuple(f"`{each}` has changed since `{file}` was recorded" for each in old)
+    return replace(report, findings=findings, remarks=(*report.remarks, *remarks))
 
 
 def _stdin(name: str) -> Read:

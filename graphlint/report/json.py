@@ -59,6 +59,7 @@ def _data(finding: Finding, lines: Lines) -> dict[str, object]:
         "help": finding.help,
         "fix": _fix(finding.fix, lines) if finding.fix else None,
         "fingerprint": finding.fingerprint,
+        **({"evidence": finding.evidence} if finding.evidence else {}),
     }
 
 

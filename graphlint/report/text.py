@@ -92,6 +92,7 @@ def _notes(finding: Finding, report: Report) -> list[str]:
     for step in finding.trail:
         text = line_at(report.lines, step.span.file, step.span.line).strip()
         said.append(f"called at {shown(step.span, report.lines)}{f' in `{text[:70]}`' if text else ''}")
+    said += [finding.evidence] if finding.evidence else []
     return [*said, f"help: {finding.help}"] if finding.help else said
 
 
