@@ -34,6 +34,13 @@ from graphlint.values import (
 )
 
 
+RETURN_FIELDS = frozenset(
+    "values indices eigenvalues eigenvectors U S V Vh Q R L P LU pivots info solution residuals rank singular_values hist "
+    "bin_edges mantissa exponent sign logabsdet output counts inverse_indices X".split()
+)
+"""The fields of `torch.return_types`, the named tuples that operators give (torch 2.13 documentation)."""
+
+
 @register(CALLS, Function)
 def call_function(frame: Frame, callee: Function, arguments: Arguments, node: ast.AST) -> Value:
     return frame.machine.call(frame, callee, arguments, node)
@@ -214,7 +221,7 @@ def plain_attribute(frame: Frame, value: Value, name: str, node: ast.AST) -> Val
         if any(isinstance(member, Tensor) for member in members(held)) and lookup(f"torch.Tensor.{name}") is not None:
             # A hint said "tuple of tensors", the code treats it as one tensor: the code is right.
             return attribute(frame, held, name, node)
-        return held if value.form == "tuple" else Method(value, name)
+        return held if name in RETURN_FIELDS else Unknown() if value.form == "tuple" else Method(value, name)
     if isinstance(value, Table) and (Table, name) not in python.METHODS:
         for key, entry in value.items:
             if key == name:

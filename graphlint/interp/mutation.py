@@ -44,7 +44,8 @@ def is_building(frame: Frame, member: Instance) -> bool:
 def _report(frame: Frame, owner: Value, target: ast.Attribute, value: Value, node: ast.AST, augmented: bool) -> None:
     """State of an object that outlives the region changes: a rebound tensor, or a host number."""
     lasting = [member for member in members(owner) if isinstance(member, Instance) and not member.fresh]
-    if not lasting:
+    # The statements of a capture block itself have no function; they give names to what the graph computes.
+    if not lasting or frame.summary.decl is None:
         return
     text = ast.unparse(target)
     if any(tensor.place is not Place.HOST for tensor in tensors_in(value, 2)):

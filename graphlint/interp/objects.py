@@ -315,7 +315,34 @@ def _method(frame: Frame, owner: ClassDecl, symbol: ast.FunctionDef | ast.AsyncF
     if names & {"property", "cached_property", "getter", "setter"}:
         getter = _getter(owner, symbol)
         return apply(frame, Function(getter, receiver, None, owner), Arguments(), node)
-    return bound(frame.machine.decorated(decl, start=owner), receiver)
+    method = bound(frame.machine.decorated(decl, start=owner), receiver)
+    if isinstance(receiver, Instance) and receiver.arguments is None and not receiver.fresh and is_abstract(symbol):
+        found = [bound(frame.machine.decorated(each, start=each.owner), receiver.replace(decl=cls)) for cls, each in overrides(receiver.decl, symbol.name)]
+        return join_all([method, *found])
+    return method
+
+
+def is_abstract(symbol: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """A method that only says what derived classes must do."""
+    body = [node for node in symbol.body if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))]
+    if not body or any(_last(item) == "abstractmethod" for item in symbol.decorator_list):
+        return True
+    return len(body) == 1 and (isinstance(body[0], ast.Pass) or isinstance(body[0], ast.Raise) and "NotImplementedError" in ast.dump(body[0]))
+
+
+def overrides(decl: ClassDecl, name: str) -> list[tuple[ClassDecl, FunctionDecl]]:
+    """The classes beside an abstract one that derive from it and define the method, in their order."""
+    found: list[tuple[ClassDecl, FunctionDecl]] = []
+    family = {decl.name}
+    for symbols in decl.module.symbols.values():
+        node = symbols[-1]
+        if isinstance(node, ast.ClassDef) and any(_last(base) in family for base in node.bases):
+            family.add(node.name)
+            cls = decl.module.class_(node, node.name)
+            symbol = cls.members.get(name, [None])[-1]
+            if isinstance(symbol, ast.FunctionDef):
+                found.append((cls, decl.module.function(symbol, cls, name)))
+    return found
 
 
 def _getter(owner: ClassDecl, symbol: ast.FunctionDef | ast.AsyncFunctionDef) -> FunctionDecl:

@@ -356,10 +356,17 @@ def _membership(frame: Frame, left: Value, right: Value, node: ast.Compare) -> V
     inside = [member for member in members(container) if isinstance(member, Tensor) and member.place is Place.DEVICE]
     held = on_device(container) if not isinstance(container, (Table, Instance)) else None
     culprit = inside[0] if inside else held if held is not None and subject is None else subject
-    if culprit is not None and not all(isinstance(member, (Table, Instance, Opaque)) for member in members(container)):
-        if not (isinstance(container, Seq) and container.items == ()):
-            frame.emit(HostCompare, node, culprit.sure, builtin="in")
+    if culprit is not None and any(_compares_elements(member) for member in members(container)):
+        frame.emit(HostCompare, node, culprit.sure, builtin="in")
     return EITHER
+
+
+def _compares_elements(container: Value) -> bool:
+    """Whether `in` can end up comparing numbers on the device: not in dictionaries, and not with strings."""
+    if isinstance(container, Seq):
+        held = container.element() if container.items != () else Nothing()
+        return any(isinstance(member, (Number, Tensor, Unknown)) for member in members(held))
+    return isinstance(container, Tensor)
 
 
 @expression(ast.NamedExpr)

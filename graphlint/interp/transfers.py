@@ -8,6 +8,7 @@ and a non-blocking copy to the host are allowed.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from collections.abc import Callable
 
 from graphlint.events import DeviceToHost, HostLiteral, HostToDevice
@@ -68,12 +69,21 @@ def to(frame: Frame, facts: Facts, node: ast.AST) -> Value:
     """`x.to(device, dtype)`, `x.to(other)`, `x.type(torch.LongTensor)` and so on."""
     place: Place | None = None
     kind: Kind | None = None
-    for name, value in facts.given.items():
+    for name, value in _named(facts):
         if name in ("self", "non_blocking", "copy", "memory_format"):
             continue
         new_place, new_kind = _target(value, name)
         place, kind = new_place if new_place is not None else place, new_kind if new_kind is not None else kind
     return _moved(frame, facts, node, place, kind)
+
+
+def _named(facts: Facts) -> Iterator[tuple[str, Value]]:
+    """The arguments by name; positional ones of overloaded calls have none."""
+    for name, value in facts.given.items():
+        if name == "args" and isinstance(value, Seq):
+            yield from (("", part) for part in value.items or ())
+        else:
+            yield name, value
 
 
 def _target(value: Value, name: str) -> tuple[Place | None, Kind | None]:
