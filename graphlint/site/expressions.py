@@ -172,7 +172,8 @@ def _choice(walker: Walker, node: ast.IfExp) -> Thing:
     if known is not None:
         return walker.evaluate(node.body if known else node.orelse)
     first, second = walker.evaluate(node.body), walker.evaluate(node.orelse)
-    return second if first.kind is Kind.NONE else first
+    # Either can be meant; the one of which more is known says more.
+    return second if first.kind is Kind.NONE or (first.kind is Kind.UNKNOWN and second.kind is Kind.TENSOR) else first
 
 
 def _lambda(walker: Walker, node: ast.Lambda) -> Thing:

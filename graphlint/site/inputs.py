@@ -70,9 +70,12 @@ def entries(story: Story) -> Told:
 
 
 def _replaced(story: Story, captured: Captured) -> Iterator[tuple[Slot, Act]]:
+    """Entries, and attributes that the block itself binds; attributes bound in a callee are the callee's own fault."""
     loaded: set[Slot] = set()
     for act in story.acts[captured.begin : captured.end]:
-        if act.slot is None or isinstance(act.slot.holder, Scope) or not act.slot.key.startswith("["):
+        if act.slot is None or isinstance(act.slot.holder, Scope):
+            continue
+        if not act.slot.key.startswith("[") and act.frame is not story.acts[captured.begin].frame:
             continue
         if act.verb is Verb.LOAD and act.slot in captured.inputs:
             loaded.add(act.slot)
@@ -119,7 +122,11 @@ def _unused_targets(captured: Captured, target: ast.expr, inside: list[Act]) -> 
         return set()
     written = [act for act in inside if act.verb is Verb.WRITE and id(act.thing.owner) in captured.reads]
     if not written:
-        return {ast.unparse(target)} if names and _reads_data(captured) else set()
+        bound_to = {
+            id(act.thing) for act in inside if act.verb is Verb.BIND and act.slot is not None and act.slot.key in names
+        }
+        is_used = any(act.other is not None and id(act.other) in bound_to for act in inside if act.verb is Verb.WRITE)
+        return {ast.unparse(target)} if names and _reads_data(captured) and not is_used else set()
     loaded = {act.slot.key for act in inside if act.verb is Verb.LOAD and act.slot is not None}
     return names - loaded if len(names) > 1 and not isinstance(target, ast.Name) else set()
 

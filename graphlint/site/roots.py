@@ -19,6 +19,15 @@ from graphlint.site.walk import walk_class, walk_function, walk_script
 
 FunctionDef = ast.FunctionDef | ast.AsyncFunctionDef
 
+SITE_WORDS = (
+    "cuda.graph",
+    "CUDAGraph",
+    "make_graphed_callables",
+    "reduce-overhead",
+    "max-autotune",
+    "cudagraphs",
+    "capture_begin",
+)
 SITE = re.compile(
     r"\bcuda\.graph\b|\bCUDAGraph\b|make_graphed_callables|reduce-overhead|max-autotune|\bcudagraphs\b|capture_begin"
 )
@@ -34,7 +43,8 @@ CATS = frozenset({"cat", "concat", "hstack", "vstack"})
 
 def walks(project: Project, module: Module) -> Iterator[list[Act]]:
     """The acts of every root of a file."""
-    if not SITE.search(module.source.text):
+    # Plain searches first: the pattern takes a hundred times as long, and hardly any file holds one of the words.
+    if not any(word in module.source.text for word in SITE_WORDS) or not SITE.search(module.source.text):
         return
     tree = module.source.tree.body
     functions = [node for node in tree if isinstance(node, FunctionDef)]

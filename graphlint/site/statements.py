@@ -122,8 +122,15 @@ def _for(walker: Walker, node: ast.For | ast.AsyncFor) -> bool:
         assign(walker, node.target, element(walker, node.iter, source, round, node), node.target)
         walker.run(node.body)
         walker.leave()
+        if _leaves(node.body):
+            break
     walker.run(node.orelse)
     return False
+
+
+def _leaves(body: Sequence[ast.stmt]) -> bool:
+    """Whether a loop is left at the end of its first round."""
+    return isinstance(body[-1], (ast.Return, ast.Break, ast.Raise))
 
 
 def _while(walker: Walker, node: ast.While) -> bool:
