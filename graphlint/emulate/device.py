@@ -14,6 +14,7 @@ from graphlint.confirm.device import Captured
 from graphlint.confirm.outcome import Machine
 from graphlint.emulate.graphs import NAME, CaptureRefused
 from graphlint.emulate.session import Session
+from graphlint.emulate.tape import Tape
 
 
 class Emulated:
@@ -23,6 +24,7 @@ class Emulated:
 
     def __init__(self, session: Session) -> None:
         self.session = session
+        self.tape: Tape | None = None
         self.machine = Machine("emulated", NAME, torch.__version__)
 
     def synchronize(self) -> None:
@@ -45,7 +47,7 @@ class Emulated:
         session, started, refused = self.session, time.perf_counter(), len(self.session.refusals)
         state, stream = session.random.state, session.streams.current
         session.streams.current = torch.cuda.Stream()  # type: ignore[assignment]  # patched: the emulation's own class
-        tape = session.begin()
+        tape = self.tape = session.begin()
         try:
             output = step()
         finally:

@@ -185,8 +185,6 @@ SPECIAL: dict[Any, Callable[[Session, Any, Args, Kwargs], Any]] = {
     T.__repr__: _repr,
     T.__format__: _format,
     T.data.__set__: _set_data,
-    T.data_ptr: _behind,
-    T.untyped_storage: _behind,
     T.storage: _behind,
     T._typed_storage: _behind,
     T.share_memory_: _nothing,

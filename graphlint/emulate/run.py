@@ -16,6 +16,7 @@ from graphlint.confirm.target import Factory
 from graphlint.confirm.trial import Setting, Trial
 from graphlint.emulate.device import Emulated
 from graphlint.emulate.session import Session
+from graphlint.emulate.tape import Tape
 from graphlint.emulate.world import emulated_cuda
 
 NOTE = "emulated on the host: no GPU was used, and figures of time or memory are not known"
@@ -77,7 +78,17 @@ def _captured(session: Session, setting: Setting) -> Outcome:
     except Exception as error:
         return _judged(session, _refused(session, setting, trial, error))
     session.allocator.is_counting = False
+    if tape_of(setting).is_full:
+        note = "the capture's results take too much memory here to be replayed"
+        outcome = Outcome(setting.target, "captures", setting.device.machine, executed=frozen(trial.lines), notes=(note,))
+        return _judged(session, outcome)
     return _judged(session, engine.replayed(setting, trial, captured))
+
+
+def tape_of(setting: Setting) -> Tape:
+    """What the setting's device captured."""
+    assert isinstance(setting.device, Emulated) and setting.device.tape is not None
+    return setting.device.tape
 
 
 def _refused(session: Session, setting: Setting, trial: Trial, error: Exception) -> Outcome:

@@ -7,9 +7,11 @@ operands, and a replay writes each result where the capture put it.  Whatever Py
 
 from __future__ import annotations
 
+import os
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -48,7 +50,11 @@ class Owned:
 
 @dataclass
 class Tape:
-    """The steps of one capture; `serial` is what the allocator calls the memory allocated meanwhile."""
+    """The steps of one capture; `serial` is what the allocator calls the memory allocated meanwhile.
+
+    A graph's pool reuses memory between launches and a tape does not: one that would hold more than `budget` gives up
+    on replaying (`is_full`), not on noting what is refused.
+    """
 
     serial: int
     allocator: Allocator
@@ -56,6 +62,8 @@ class Tape:
     outside: dict[int, Owned] = field(default_factory=dict)
     before: dict[int, tuple[torch.Tensor, torch.Tensor]] = field(default_factory=dict)
     freed: list[tuple[int, ...]] = field(default_factory=list)
+    held: int = 0
+    is_full: bool = False
 
     def note_inputs(self, tensors: Iterator[DeviceTensor]) -> None:
         """Remember memory that the graph reads but does not own."""
@@ -79,8 +87,13 @@ class Tape:
 
     def append(self, step: Step) -> None:
         """Add a launch; memory that is only allocated holds nothing a replay could repeat."""
-        if not step.plan.name.startswith(_UNFILLED):
-            self.steps.append(step)
+        if step.plan.name.startswith(_UNFILLED) or self.is_full:
+            return
+        self.steps.append(step)
+        self.held += sum(each.numel() * each.element_size() for each in step.outputs)
+        if self.held > budget():
+            self.is_full = True
+            self.steps.clear()
 
     def replay(self, random: DeviceRandom) -> None:
         """Run every step again on what the memory holds now."""
@@ -101,6 +114,15 @@ class Tape:
                 value.fill_(float("nan") if value.is_floating_point() or value.is_complex() else 1)
                 self.freed.append(tuple(value.shape))
                 del self.outside[key]
+
+
+@lru_cache(maxsize=1)
+def budget() -> int:
+    """Bytes that the results of one capture may take: an eighth of the machine's memory."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 8
+    except (AttributeError, OSError, ValueError):  # no such thing on Windows
+        return 4 << 30
 
 
 def _bytes(value: torch.Tensor) -> torch.Tensor:

@@ -96,6 +96,12 @@ class DeviceTensor(torch.Tensor):
     ) -> Any:
         return cls.dispatch(func, args, kwargs or {})
 
+    def data_ptr(self) -> int:
+        return self.emulated.data_ptr()
+
+    def untyped_storage(self) -> torch.UntypedStorage:
+        return self.emulated.untyped_storage()
+
     def record_stream(self, stream: object) -> None:
         """C++ would want a stream of its own class; memory is not reused while a tensor lives."""
 

@@ -31,7 +31,7 @@ def emulated_cuda() -> Iterator[Session]:
     session = Session()
     functions, dispatch = Functions(session), Dispatch(session)
     with contextlib.ExitStack() as stack:
-        for owner, name, value in _patches(session):
+        for owner, name, value in (*_patches(session), *_engine(functions)):
             stack.enter_context(mock.patch.object(owner, name, value, create=True))
         stack.enter_context(mock.patch.object(DeviceTensor, "dispatch", staticmethod(dispatch.run), create=True))
         stack.callback(torch._C._set_only_lift_cpu_tensors, torch._C._only_lift_cpu_tensors())
@@ -66,6 +66,18 @@ def _patches(session: Session) -> Iterator[tuple[Any, str, Any]]:
     yield torch.version, "cuda", CUDA
     yield torch.backends.cuda, "is_built", lambda: True
     yield from _accelerator(told)
+
+
+def _engine(functions: Functions) -> Iterator[tuple[Any, str, Any]]:
+    """Backward passes start inside a torch function, where the function mode is off: it is entered again for them."""
+    run = torch.autograd.graph._engine_run_backward
+
+    def run_backward(*args: Any, **kwargs: Any) -> Any:
+        with functions:
+            return run(*args, **kwargs)
+
+    yield torch.autograd, "_engine_run_backward", run_backward
+    yield torch.autograd.graph, "_engine_run_backward", run_backward
 
 
 def _compatible(input: torch.Tensor, from_: torch.Tensor) -> bool:
