@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from graphlint.project import ClassDecl, FunctionDecl, Module, Outside, Project
 from graphlint.source import lines
 
+BODIES = ("body", "orelse", "handlers", "finalbody", "cases")
+CAPTURING_WORDS = ("graph(", "make_graphed_callables", "torch.compile", "capture_begin")
 CAPTURING = re.compile(r"\bgraph\(|make_graphed_callables|torch\.compile|capture_begin")
 CASE_KEYS = {"fn", "args"}
 MARK = re.compile(r"#\s*graphlint:\s*region\b")
@@ -44,7 +46,7 @@ def forwards(project: Project, module: Module) -> Iterator[Forward]:
     """The `forward` of every module class of a file, the last class first: it is likely to use the others."""
     if "forward" not in module.source.text and "nn" not in module.source.text:
         return
-    found = [node for node in ast.walk(module.source.tree) if isinstance(node, ast.ClassDef)]
+    found = _classes(module.source.tree.body)
     for node in sorted(found, key=lambda node: -node.lineno):
         owner = module.class_(node, node.name)
         member = project.member(owner, "forward")
@@ -54,6 +56,17 @@ def forwards(project: Project, module: Module) -> Iterator[Forward]:
         symbol = symbols[-1]
         if isinstance(symbol, (ast.FunctionDef, ast.AsyncFunctionDef)) and (base is owner or _changes_something(owner)):
             yield Forward(owner, base.module.function(symbol, base, "forward"))
+
+
+def _classes(body: Sequence[ast.AST]) -> Iterator[ast.ClassDef]:
+    """Every class of a file; only statements are entered, as expressions are nine tenths of a tree."""
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            yield node
+        for field in BODIES:
+            inner = getattr(node, field, None)
+            if isinstance(inner, list):
+                yield from _classes(inner)
 
 
 def _changes_something(owner: ClassDecl) -> bool:
@@ -89,7 +102,9 @@ def _is_named(module: Module, owner: ClassDecl | None, name: str, named: Collect
 def sites(module: Module) -> Iterator[Site]:
     """The outermost functions (or the module's top) in which something is captured, compiled or handed out as a case."""
     text = module.source.text
-    if not CAPTURING.search(text) and not ('"fn"' in text and '"args"' in text):
+    # Plain searches first: the pattern takes a hundred times as long, and hardly any file holds one of the words.
+    captures = any(word in text for word in CAPTURING_WORDS) and CAPTURING.search(text)
+    if not captures and not ('"fn"' in text and '"args"' in text):
         return
     for node, owner in _functions(module.source.tree.body, None, module):
         if _is_site(node):
