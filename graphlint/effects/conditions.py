@@ -117,6 +117,12 @@ def _truth(facts: ArgumentFacts, parameter: str) -> bool | None:
     return None if value is UNKNOWN else bool(value)
 
 
+def _falsehood(facts: ArgumentFacts, parameter: str) -> bool | None:
+    """False or zero; `None`, which often stands for a default that is decided later, is not."""
+    value = facts.constant(parameter)
+    return None if value is UNKNOWN else value is not None and not value
+
+
 def _equal(facts: ArgumentFacts, parameter: str, values: tuple[Literal, ...]) -> bool | None:
     value = facts.constant(parameter)
     if value is UNKNOWN:
@@ -163,7 +169,7 @@ _WORDS: dict[str, Callable[[ArgumentFacts, str, tuple[Literal, ...]], bool | Non
     "missing": lambda facts, p, _: facts.missing(p),
     "none": lambda facts, p, _: facts.none(p),
     "true": lambda facts, p, _: _truth(facts, p),
-    "false": lambda facts, p, _: _negate(_truth(facts, p)),
+    "false": lambda facts, p, _: _falsehood(facts, p),
     "equal": _equal,
     "same": _same,
     "positive": lambda facts, p, _: _sign(facts, p, 1),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from graphlint.events import Synchronize
 from graphlint.interp.dispatch import apply, attribute, element
 from graphlint.interp.frame import Frame, Link, Summary
 from graphlint.interp.machine import Capture
@@ -16,9 +17,13 @@ from graphlint.values import (
     Function,
     Instance,
     Opaque,
+    Place,
     Seq,
+    Tensor,
     Unknown,
     Value,
+    join_all,
+    members,
 )
 
 
@@ -26,6 +31,7 @@ def _nothing() -> None:
     return
 
 
+CAPTURE = "<capture>"
 CAPTURES = {"torch.cuda.graph", "torch.cuda.graphs.graph"}
 
 
@@ -50,17 +56,36 @@ def _leave_device(frame: Frame) -> None:
 def _start_capture(frame: Frame, node: ast.expr) -> Callable[[], None]:
     """What runs from here to the end of the block is a region of its own."""
     was, outer = frame.recording, frame.summary
-    summary = Summary("capture")
+    if outer.name == CAPTURE:
+        frame.emit(Synchronize, node, call="torch.cuda.graph")
+    summary = Summary(CAPTURE)
+    _mark_outside(frame)
     region = Region(f"{frame.module.name}.{outer.name}", "capture", frame.span(node)._replace(end_line=node.lineno))
     frame.recording, frame.summary = True, summary
 
     def leave() -> None:
         frame.recording, frame.summary = was, outer
-        root = Summary("capture")
+        root = Summary(CAPTURE)
         root.links.append(Link(region.span, summary, Target.GRAPH))
         frame.machine.captures.append(Capture(region, root, Target.GRAPH))
 
     return leave
+
+
+def _mark_outside(frame: Frame) -> None:
+    """Host tensors made before the capture can change between replays, which read what they held at capture."""
+    for name, value in frame.env.items():
+        frame.env[name] = as_input(value)
+
+
+def as_input(value: Value) -> Value:
+    """The value with its host tensors marked as given from outside the region."""
+    return join_all(
+        [
+            each.replace(role="input") if isinstance(each, Tensor) and each.place is Place.HOST and not each.role else each
+            for each in members(value)
+        ]
+    )
 
 
 def _enter_instance(frame: Frame, value: Instance, node: ast.expr) -> Value:

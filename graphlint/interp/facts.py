@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from graphlint.effects.conditions import UNKNOWN
 from graphlint.effects.grammar import MISSING, Parameter, Row
+from graphlint.effects.table import lookup
 from graphlint.interp.frame import Frame
 from graphlint.types import Target
 from graphlint.values import (
@@ -29,23 +30,36 @@ from graphlint.values import (
 class Facts:
     """Parameters bound to values; implements `graphlint.effects.conditions.ArgumentFacts`."""
 
-    __slots__ = ("constructor", "frame", "given", "row")
+    __slots__ = ("arguments", "constructor", "frame", "given", "owner", "row")
 
     def __init__(
         self, frame: Frame, row: Row, arguments: Arguments, receiver: Value | None, owner: ExternalObject | None
     ) -> None:
         self.frame = frame
         self.row = row
+        self.arguments = arguments
         self.given = bind_row(row, arguments, receiver)
+        self.owner = owner
         self.constructor = _constructor(owner)
 
     def value(self, parameter: str) -> Value | None:
-        if parameter.startswith("ctor."):
-            return self.constructor.get(parameter[5:])
-        return self.given.get(parameter)
+        owner, dot, name = parameter.partition(".")
+        if not dot:
+            return self.given.get(parameter)
+        if owner == "ctor":
+            return self.constructor.get(name)
+        instance = self.given.get(owner)
+        return _constructor(instance).get(name) if isinstance(instance, ExternalObject) else None
 
     def default(self, parameter: str) -> object:
-        for known in self.row.parameters:
+        owner, dot, name = parameter.partition(".")
+        row: Row | None = self.row
+        if dot:
+            instance = self.owner if owner == "ctor" else self.given.get(owner)
+            if not isinstance(instance, ExternalObject) or instance.arguments is None:
+                return MISSING
+            row, parameter = lookup(instance.name), name
+        for known in row.parameters if row is not None else ():
             if known.name == parameter:
                 return known.default
         return MISSING
@@ -63,7 +77,7 @@ class Facts:
         if isinstance(value, DeviceValue):
             return value.place is place
         found = list(tensors_in(value))
-        if any(tensor.place is place for tensor in found):
+        if any(tensor.place is place or (place is Place.HOST and tensor.place is Place.PINNED) for tensor in found):
             return True
         doubtful = any(tensor.place is Place.UNKNOWN for tensor in found) or _unknown(value)
         return None if doubtful else False
@@ -150,6 +164,15 @@ class Facts:
             return len(value.items) == 1
         return None
 
+    def elements(self, parameter: str) -> int | None:
+        return None
+
+    def square(self, parameter: str) -> bool | None:
+        return None
+
+    def pinned(self, parameter: str) -> bool | None:
+        return self._placed(parameter, Place.PINNED)
+
     def training(self) -> bool | None:
         return None
 
@@ -209,8 +232,6 @@ def _bind_star(star: Parameter, extra: list[Value], arguments: Arguments, given:
 
 
 def _constructor(owner: ExternalObject | None) -> dict[str, Value]:
-    from graphlint.effects.table import lookup
-
     if owner is None or owner.arguments is None:
         return {}
     row = lookup(owner.name)

@@ -119,7 +119,7 @@ def _tensor_part(frame: Frame, tensor: Tensor, part: Tensor, node: ast.AST) -> N
             frame.emit(MaskIndex, node, min(part.sure, tensor.sure), store=False)
         elif part.rank == 0 and part.kind is not Kind.BOOL:
             frame.emit(TensorBound, node, part.sure, role="index")
-    elif part.place is Place.HOST and tensor.place is Place.DEVICE and part.rank != 0:
+    elif part.place is Place.HOST and tensor.place is Place.DEVICE and part.rank != 0 and part.kind is not Kind.BOOL:
         frame.emit(HostIndex, node, min(tensor.sure, part.sure), what="host tensor")
 
 

@@ -15,6 +15,7 @@ from graphlint.interp.binding import bind, defaults, parameters
 from graphlint.interp.dispatch import ATTRIBUTES, apply, register
 from graphlint.interp.frame import Frame, Summary
 from graphlint.project import Assigned, ClassDecl, FunctionDecl, Outside, Symbol, assigned
+from graphlint.syntax import nested, stored
 from graphlint.types import Confidence
 from graphlint.values import (
     EITHER,
@@ -253,12 +254,11 @@ def _find_writes(base: ClassDecl, node: ast.FunctionDef, table: dict[str, list[F
         return
     receiver = node.args.args[0].arg
     decl = base.module.function(node, base, node.name)
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.Attribute) and isinstance(inner.ctx, ast.Store):
-            if isinstance(inner.value, ast.Name) and inner.value.id == receiver:
-                writers = table.setdefault(inner.attr, [])
-                if decl not in writers:
-                    writers.append(decl)
+    for target in (each for statement in nested(node.body) for each in stored(statement)):
+        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == receiver:
+            writers = table.setdefault(target.attr, [])
+            if decl not in writers:
+                writers.append(decl)
 
 
 def explore(machine: Machine, value: Instance, record: Record, name: str) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from graphlint.events import HostBranch, HostCompare
+from graphlint.events import FrozenScalar, HostBranch, HostCompare
 from graphlint.interp.conditions import test, truth
 from graphlint.interp.dispatch import apply, attribute
 from graphlint.interp.frame import Frame, State, expression
@@ -81,6 +81,7 @@ def binary(frame: Frame, op: ast.operator, left: Value, right: Value, node: ast.
         legal = [pair for pair in pairs if not any(isinstance(value, Nothing) for value in pair)]
         return join_all([binary(frame, op, one, other, node) for one, other in legal]) if legal else Unknown()
     if isinstance(left, Tensor) or isinstance(right, Tensor):
+        note_frozen(frame, (left, right), node)
         return tensor_binary(op, left, right)
     if (
         (isinstance(left, Number)
@@ -98,6 +99,14 @@ def binary(frame: Frame, op: ast.operator, left: Value, right: Value, node: ast.
         if not isinstance(method, Unknown):
             return apply(frame, method, Arguments((right,)), node)
     return _unknown(op, left, right)
+
+
+def note_frozen(frame: Frame, operands: Iterable[Value], node: ast.AST) -> None:
+    """A host scalar from outside the region meets a device tensor: a kernel takes its value, once, at capture."""
+    tensors = [each for each in operands if isinstance(each, Tensor)]
+    frozen = next((each for each in tensors if each.place is Place.HOST and each.role == "input"), None)
+    if frozen is not None and any(each.place is Place.DEVICE for each in tensors):
+        frame.emit(FrozenScalar, node, frozen.sure, what="host tensor")
 
 
 def _unknown(op: ast.operator, left: Value, right: Value) -> Value:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from graphlint.events import Event, UnknownCall
+from graphlint.interp.context import as_input
 from graphlint.interp.dispatch import apply, item
 from graphlint.interp.frame import Frame, Link, Summary
 from graphlint.interp.machine import Machine
@@ -157,8 +158,16 @@ def _enter_case(machine: Machine, site: Site, name: str, case: Value) -> Iterato
         frame = Frame(machine, site.module, summary, {}, None)
         node = site.decl.node if site.decl is not None else site.module.source.tree
         parts = [item(frame, member, Text(key), node) for key in ("fn", "args", "kwargs")]
+        parts[1] = _given(parts[1])
         apply(frame, parts[0], case_arguments(parts[1], parts[2]), node)
         yield region_of(site.decl, name, "case", node, site.module), summary, Target.BOTH
+
+
+def _given(args: Value) -> Value:
+    """The arguments of a case as values given from outside the region."""
+    if isinstance(args, Seq) and args.items is not None:
+        return args.replace(items=tuple(as_input(each) for each in args.items))
+    return args
 
 
 def case_arguments(args: Value, kwargs: Value) -> Arguments:

@@ -9,11 +9,11 @@ from graphlint import events
 from graphlint.effects import grammar
 from graphlint.effects.conditions import evaluate
 from graphlint.effects.grammar import Effect, Row
-from graphlint.effects.table import canonical, lookup
+from graphlint.effects.table import canonical, happens, lookup
 from graphlint.interp.dispatch import count_unknown
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
-from graphlint.interp.operators import highest_rank, place_of, promoted, surest
+from graphlint.interp.operators import highest_rank, note_frozen, place_of, promoted, surest
 from graphlint.types import Confidence, Target
 from graphlint.values import (
     EITHER,
@@ -64,6 +64,7 @@ def call_row(frame: Frame, name: str, arguments: Arguments, node: ast.AST, owner
         return special(frame, facts, node)
     for effect in row.effects:
         raise_effect(frame, row, effect, facts, node)
+    note_frozen(frame, facts.given.values(), node)
     value = result(frame, row, row.result, facts)
     return ExternalObject(row.name, arguments) if value is MODULE else value
 
@@ -93,7 +94,7 @@ def call_object_method(frame: Frame, receiver: ExternalObject, name: str, argume
 
 def raise_effect(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST) -> None:
     """Turn an effect of a row into an event where its condition holds."""
-    holds = evaluate(effect.condition, facts)
+    holds = happens(effect, facts)
     if holds is False or not effect.targets & frame.live:
         return
     sure = _sure(effect, facts)
@@ -130,9 +131,15 @@ def _read(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, s
         frame.emit(events.LibraryRead, node, sure, call=short(row), why=effect.why)
 
 
+TRANSFERRED = ("self", "src", "new_scale")
+"""Parameters of rows that are the very thing a call copies; another host tensor is an operand."""
+
+
 def _copy(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, sure: Confidence) -> None:
     value = facts.value(effect.subject) if effect.subject else None
-    if value is not None and any(True for _ in tensors_in(value)):
+    if value is not None and any(True for _ in tensors_in(value)) and effect.subject in TRANSFERRED:
+        frame.emit(events.HostToDevice, node, sure, call=short(row), origin="")
+    elif value is not None and any(True for _ in tensors_in(value)):
         frame.emit(events.HostOperand, node, sure, call=short(row), argument=effect.subject)
     else:
         frame.emit(events.HostLiteral, node, sure, call=short(row))
@@ -149,6 +156,7 @@ EMITTERS: dict[str, Emitter] = {
     "pinned": lambda f, row, e, facts, node, sure: f.emit(events.PinnedMemory, node, sure, call=short(row)),
     "hostrandom": lambda f, row, e, facts, node, sure: f.emit(events.HostRandom, node, sure, call=short(row)),
     "generator": lambda f, row, e, facts, node, sure: f.emit(events.GeneratorUse, node, sure, call=short(row), what=e.why or "draw"),
+    "seed": lambda f, row, e, facts, node, sure: f.emit(events.GeneratorUse, node, sure, call=short(row), what=e.why or "seed"),
     "clock": lambda f, row, e, facts, node, sure: f.emit(events.ClockRead, node, sure, call=short(row), what=e.why or "clock"),
     "state": lambda f, row, e, facts, node, sure: f.emit(events.HostMutation, node, sure, target=short(row), what=e.why or "state"),
     "break": lambda f, row, e, facts, node, sure: f.emit(events.GraphBreak, node, sure, construct=short(row), why=e.why),
@@ -176,6 +184,8 @@ def result(frame: Frame, row: Row, tree: grammar.Result, facts: Facts) -> Value:
             return Bool(true, Target.BOTH & ~true, Origin.CONST)
         case grammar.Argument(parameter):
             return facts.value(parameter) or Unknown()
+        case grammar.Instance(name):
+            return ExternalObject(name, facts.arguments if name == row.name else None)
     return _tensor(frame, tree, facts)
 
 
@@ -209,6 +219,8 @@ def _tensor(frame: Frame, tree: grammar.Result, facts: Facts) -> Value:
         case grammar.New(kind, rank):
             base = Tensor(default_place(frame), KINDS.get(kind, Kind.ANY), rank_of(rank, facts))
             return placed(frame, facts, base)
+        case grammar.OnDevice(parameter, kind):
+            return _map(facts.value(parameter), lambda t: _like(t, kind, None, facts).replace(place=Place.DEVICE))
         case grammar.Host(parameter, kind):
             return _map(facts.value(parameter), lambda t: _like(t, kind, None, facts).replace(place=Place.HOST))
     return Unknown()
@@ -301,6 +313,8 @@ def placed(frame: Frame, facts: Facts, value: Value) -> Value:
     device, dtype = facts.value("device"), facts.value("dtype")
     kind = kind_of(dtype)
     place = None if device is None else place_named(device)
+    if facts.constant("pin_memory") is True and place is not Place.DEVICE:
+        place = Place.PINNED
     if place is None and kind is None:
         return value
     return join_all([_moved(member, place, kind) for member in members(value)])

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterator
 from collections.abc import Callable
 
-from graphlint.events import DeviceToHost, HostLiteral, HostToDevice
+from graphlint.events import DeviceToHost, HostLiteral, HostToDevice, LibraryRead, PinnedMemory
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
 from graphlint.interp.torch_calls import SPECIAL, Special, default_place, kind_of, place_named, short
@@ -135,22 +135,11 @@ def cpu(frame: Frame, facts: Facts, node: ast.AST) -> Value:
     return _moved(frame, facts, node, Place.HOST, None)
 
 
-@special("torch.Tensor.copy_")
-def copy_(frame: Frame, facts: Facts, node: ast.AST) -> Value:
-    """`a.copy_(b)` copies into the place of `a`."""
-    target = facts.value("self") or Unknown()
-    source = next(
-        (
-            member
-            for member in members(facts.value("src") or facts.value("other") or Unknown())
-            if isinstance(member, Tensor)
-        ),
-        None,
-    )
-    for member in members(target):
-        if isinstance(member, Tensor) and source is not None and member.place is not Place.UNKNOWN:
-            move(frame, source, member.place, facts, node)
-    return target
+@special("torch.Tensor.pin_memory")
+def pin_memory(frame: Frame, facts: Facts, node: ast.AST) -> Value:
+    """A copy in page-locked memory, which a capture may copy from without blocking."""
+    frame.emit(PinnedMemory, node, call=short(facts.row))
+    return join_all([each.replace(place=Place.PINNED) if isinstance(each, Tensor) else each for each in members(facts.value("self") or Unknown())])
 
 
 @special("torch.tensor", "torch.as_tensor", "torch.asarray", "torch.Tensor.new_tensor", "torch.from_numpy")
@@ -161,16 +150,12 @@ def literal(frame: Frame, facts: Facts, node: ast.AST) -> Value:
     place = place_named(device) if device is not None else None
     if place is None and isinstance(owner, Tensor):
         place = owner.place
-    wanted = _wanted(place) if place is not None or not any(True for _ in tensors_in(data, 0)) else None
+    wanted = place if place is not None or not any(True for _ in tensors_in(data, 0)) else None
     made = [_made(frame, facts, member, wanted, place, node) for member in members(data)]
     kind = kind_of(facts.value("dtype"))
     return join_all(
         [value.replace(kind=kind) if kind is not None and isinstance(value, Tensor) else value for value in made]
     )
-
-
-def _wanted(place: Place | None) -> Place | None:
-    return place
 
 
 def _made(frame: Frame, facts: Facts, data: Value, wanted: Place | None, named: Place | None, node: ast.AST) -> Value:
@@ -191,13 +176,13 @@ def _made(frame: Frame, facts: Facts, data: Value, wanted: Place | None, named: 
             min(doubt, Confidence.LIKELY if isinstance(data, Unknown) else Confidence.CERTAIN),
             call=short(facts.row),
         )
+    if facts.constant("pin_memory") is True and target is Place.HOST:
+        target = Place.PINNED
     return Tensor(target, literal_kind(data), literal_rank(data), doubt)
 
 
 def _tensors_inside(frame: Frame, facts: Facts, data: Seq, node: ast.AST) -> None:
     """`torch.tensor([a, b])` of device scalars reads each of them."""
-    from graphlint.events import LibraryRead
-
     sure = max((tensor.sure for tensor in tensors_in(data) if tensor.place is Place.DEVICE), default=Confidence.LIKELY)
     frame.emit(LibraryRead, node, sure, call=short(facts.row), why="each element is a device tensor")
 
