@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from graphlint.project import ClassDecl, FunctionDecl, Module, Outside, Project
 from graphlint.source import lines
+from graphlint.syntax import nested
 
-BODIES = ("body", "orelse", "handlers", "finalbody", "cases")
 CAPTURING_WORDS = ("graph(", "make_graphed_callables", "torch.compile", "capture_begin")
 CAPTURING = re.compile(r"\bgraph\(|make_graphed_callables|torch\.compile|capture_begin")
 CASE_KEYS = {"fn", "args"}
@@ -46,7 +46,7 @@ def forwards(project: Project, module: Module) -> Iterator[Forward]:
     """The `forward` of every module class of a file, the last class first: it is likely to use the others."""
     if "forward" not in module.source.text and "nn" not in module.source.text:
         return
-    found = _classes(module.source.tree.body)
+    found = [node for node in nested(module.source.tree.body) if isinstance(node, ast.ClassDef)]
     for node in sorted(found, key=lambda node: -node.lineno):
         owner = module.class_(node, node.name)
         member = project.member(owner, "forward")
@@ -56,17 +56,6 @@ def forwards(project: Project, module: Module) -> Iterator[Forward]:
         symbol = symbols[-1]
         if isinstance(symbol, (ast.FunctionDef, ast.AsyncFunctionDef)) and (base is owner or _changes_something(owner)):
             yield Forward(owner, base.module.function(symbol, base, "forward"))
-
-
-def _classes(body: Sequence[ast.AST]) -> Iterator[ast.ClassDef]:
-    """Every class of a file; only statements are entered, as expressions are nine tenths of a tree."""
-    for node in body:
-        if isinstance(node, ast.ClassDef):
-            yield node
-        for field in BODIES:
-            inner = getattr(node, field, None)
-            if isinstance(inner, list):
-                yield from _classes(inner)
 
 
 def _changes_something(owner: ClassDecl) -> bool:

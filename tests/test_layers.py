@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 LAYERS = (
     ("graphlint", "types", "errors"),
     ("events",),
-    ("notebook", "source", "discover", "config", "case"),
+    ("notebook", "syntax", "source", "discover", "config", "case"),
     ("project",),
     ("values",),
     ("effects",),
