@@ -45,9 +45,9 @@ def as_case(made: object) -> Case:
             found = made
         case Mapping() if "fn" in made and not set(made) - set(WORDS):
             found = Case(**{str(key): value for key, value in made.items() if value is not None})
-        case (fn, args) if callable(fn):
+        case (fn, tuple() | list() as args) if callable(fn):
             found = Case(fn, args)
-        case (fn, args, Mapping() as kwargs) if callable(fn):
+        case (fn, tuple() | list() as args, Mapping() as kwargs) if callable(fn):
             found = Case(fn, args, kwargs)
         case _:
             raise UsageError(f"the factory returned `{type(made).__name__}`, which is not a case", SHAPE)

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-torch = pytest.importorskip("torch")
-emulate = pytest.importorskip("graphlint.emulate")
+pytest.importorskip("torch")
 
-from graphlint.testing import assert_capturable  # noqa: E402  # after the checks of what it needs
+import torch  # after the check that it is there
+
+from graphlint.testing import assert_capturable
 
 TESTS = """
 import pytest
@@ -54,7 +55,7 @@ def test_a_training_step_is_copied_with_its_optimizer() -> None:
 
     def step(x: torch.Tensor) -> torch.Tensor:
         optimizer.zero_grad(set_to_none=False)
-        loss = model(x).square().sum()
+        loss: torch.Tensor = model(x).square().sum()
         loss.backward()
         optimizer.step()
         return loss.detach()
@@ -67,7 +68,7 @@ def test_a_training_step_is_copied_with_its_optimizer() -> None:
 
 
 def test_a_refused_step_is_shown_with_its_line() -> None:
-    class Reads(torch.nn.Module):  # type: ignore[misc]  # torch is imported dynamically here
+    class Reads(torch.nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             return x * x.sum().item()
 

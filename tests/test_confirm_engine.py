@@ -91,14 +91,17 @@ def test_the_twin_rolls_the_same_dice_up_to_the_capture() -> None:
 
 
 class Buffered(nn.Module):
+    seen: torch.Tensor
+
     def __init__(self) -> None:
         super().__init__()
         self.register_buffer("seen", torch.zeros(()))
         self.drop = nn.Dropout(0.5)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        self.seen.add_(1)  # type: ignore[operator]  # buffers are not declared
-        return self.drop(x) + self.seen  # type: ignore[operator]
+        self.seen.add_(1)
+        dropped: torch.Tensor = self.drop(x)
+        return dropped + self.seen
 
 
 def test_buffers_written_in_place_and_device_random_numbers_replay_right() -> None:
@@ -114,7 +117,7 @@ def test_a_training_step_is_compared_by_its_parameters() -> None:
 
         def step(x: torch.Tensor) -> torch.Tensor:
             optimizer.zero_grad(set_to_none=False)
-            loss = model(x).square().sum()
+            loss: torch.Tensor = model(x).square().sum()
             loss.backward()
             optimizer.step()
             return loss.detach()

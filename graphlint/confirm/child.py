@@ -13,6 +13,7 @@ import faulthandler
 import json
 import sys
 from collections.abc import Callable
+from functools import partial
 from importlib.util import find_spec
 from typing import IO, Any
 
@@ -40,13 +41,17 @@ def main() -> int:
         for place, each in enumerate(order["plans"]):
             one = plan.decode(each)
             faulthandler.dump_traceback_later(max(one.options.timeout - MARGIN, 0.5), file=traces)
-            outcome = attempt(one, lambda word, place=place: _say(stages, {"plan": place, "stage": word}))
+            outcome = attempt(one, partial(_staged, stages, place))
             faulthandler.cancel_dump_traceback_later()
             healthy = _is_healthy()
             _say(results, {"plan": place, "outcome": codec.encode(outcome), "healthy": healthy})
             if not healthy:
                 return 3
     return 0
+
+
+def _staged(file: IO[str], place: int, word: str) -> None:
+    _say(file, {"plan": place, "stage": word})
 
 
 def _say(file: IO[str], message: dict[str, Any]) -> None:

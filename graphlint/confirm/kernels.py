@@ -33,8 +33,8 @@ def _profiled(step: Callable[[], object]) -> Kernels:
         torch.cuda.synchronize()
     results: Any = profile.profiler
     events = list(results.kineto_results.events())
-    device = [each for each in events if each.device_type() == torch.autograd.DeviceType.CUDA]
-    names = [each.name() for each in events if each.device_type() == torch.autograd.DeviceType.CPU]
+    device = [each for each in events if each.device_type().name == "CUDA"]
+    names = [each.name() for each in events if each.device_type().name == "CPU"]
     launches = sum("LaunchKernel" in name for name in names)
     graphs = sum("GraphLaunch" in name for name in names)
     return Kernels(len(device), sum(each.duration_ns() for each in device) / 1e6, graphs, launches)

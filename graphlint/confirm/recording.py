@@ -30,6 +30,7 @@ CALLS: tuple[tuple[Any, str, str], ...] = (
     (torch.cuda, "synchronize", "torch.cuda.synchronize"),
     (torch.cuda.Stream, "synchronize", "torch.cuda.Stream.synchronize"),
     (torch.cuda.Stream, "query", "torch.cuda.Stream.query"),
+    (torch.cuda.Stream, "wait_event", "torch.cuda.Stream.wait_event"),
     (torch.cuda.Event, "synchronize", "torch.cuda.Event.synchronize"),
     (torch.cuda.Event, "query", "torch.cuda.Event.query"),
     (torch.cuda.Event, "elapsed_time", "torch.cuda.Event.elapsed_time"),
@@ -176,15 +177,19 @@ class Recorder:
 class Answerer:
     """Runs what may run, answers `answers` from a recording, and notes the first failure."""
 
-    def __init__(self, recording: Recording, answers: set[Mark]) -> None:
+    def __init__(self, recording: Recording, answers: set[Mark], stream: Callable[[], int] | None = None) -> None:
         self.recording = recording
         self.answers = answers
         self.names = {mark.name for mark in answers}
         self.served: Counter[Mark] = Counter()
         self.failure: Failure | None = None
+        self.stream = stream
+        self.last: dict[int, tuple[frames.Frame, ...]] = {}
 
     def op(self, func: Any, args: Any, kwargs: Any) -> object:
         name = str(func)
+        if self.stream is not None:
+            self.last[self.stream()] = frames.stack()
         if name in self.names:
             mark = Mark("op", name, *frames.caller())
             if mark in self.answers:

@@ -87,11 +87,9 @@ def vary(value: object, generator: torch.Generator) -> object:
 
 
 def _like(host: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    if host.dim() == 0:
-        return host * (0.5 + torch.rand((), generator=generator))
     low, high = float(host.min()), float(host.max())
     if not high > low:
-        return host.clone()
+        return host * (0.5 + torch.rand(host.shape, generator=generator))
     if low >= 0:
         return torch.rand(host.shape, generator=generator) * (high - low) + low
     return torch.randn(host.shape, generator=generator) * float(host.std(correction=0)) + float(host.mean())

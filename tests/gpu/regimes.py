@@ -77,7 +77,7 @@ def training_step(device: str) -> Case:
         with torch.autocast("cuda", dtype=torch.bfloat16, cache_enabled=False):
             logits = model(tokens, position)
             loss = nn.functional.cross_entropy(logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten())
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         optimizer.step()
         return loss.detach()
 
