@@ -57,7 +57,7 @@ def pools(story: Story) -> Told:
 
 def _is_kept(story: Story, graph: Thing) -> bool:
     for act in story.acts:
-        if act.verb is Verb.KEEP and graph in act.thing.family():
+        if act.verb in (Verb.KEEP, Verb.READ) and graph in act.thing.family():
             return True
         if (
             act.verb is Verb.BIND

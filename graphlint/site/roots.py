@@ -90,15 +90,13 @@ def _forward(project: Project, forward: Forward) -> Story:
 
 
 def _grows(node: ast.ClassDef) -> bool:
-    """Whether a class concatenates and binds attributes outside `__init__`."""
+    """Whether a class concatenates, and binds attributes outside `__init__` that it also reads."""
     if not _mentions(node, CATS):
         return False
-    for method in node.body:
-        if isinstance(method, FunctionDef) and method.name != "__init__":
-            for each in ast.walk(method):
-                if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store):
-                    return True
-    return False
+    methods = [each for each in node.body if isinstance(each, FunctionDef) and each.name != "__init__"]
+    attributes = [each for method in methods for each in ast.walk(method) if isinstance(each, ast.Attribute)]
+    stored = {each.attr for each in attributes if isinstance(each.ctx, ast.Store)}
+    return bool(stored & {each.attr for each in attributes if isinstance(each.ctx, ast.Load)})
 
 
 def _called_from(node: FunctionDef, callers: list[ast.AST], reach: set[str]) -> bool:
