@@ -506,6 +506,16 @@ def later(left: Origin, right: Origin) -> Origin:
     return left if left.value >= right.value else right
 
 
+def one_of(value: Value) -> Value:
+    """One of several unlike values, nobody knows which: a tensor among them is possible, no more."""
+    kinds = {type(member) for member in members(value) if not isinstance(member, Nothing)}
+    if len(kinds) < 2 or Tensor not in kinds:
+        return value
+    return join_all(
+        [member.replace(sure=Confidence.POSSIBLE) if isinstance(member, Tensor) else member for member in members(value)]
+    )
+
+
 def tensors_in(value: Value | None, depth: int = 3) -> Iterator[Tensor]:
     """The tensors that a value is or holds."""
     if value is None or depth < 0:

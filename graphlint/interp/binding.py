@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from graphlint.interp.annotations import annotated, narrow_to
 from graphlint.project import FunctionDecl
-from graphlint.values import Arguments, Function, Seq, Table, Unknown, Value, join, join_all, members
+from graphlint.values import Arguments, Function, Seq, Table, Unknown, Value, join, join_all, members, one_of
 
 if TYPE_CHECKING:
     from graphlint.interp.machine import Machine
@@ -85,10 +85,10 @@ def _brought(machine: Machine, decl: FunctionDecl, arg: ast.arg, arguments: Argu
     if value is None:
         return None
     if arg.annotation is None:
-        return None if optional else value
+        return None if optional else one_of(value)
     hint = annotated(machine, decl.module, arg.annotation, decl.owner)
     if isinstance(hint, Unknown):
-        return None if optional else value
+        return None if optional else one_of(value)
     if any(isinstance(member, Unknown) for member in members(value)):
         return narrow_to(Unknown(), hint)
     kinds = tuple(type(member) for member in members(hint))

@@ -38,6 +38,7 @@ from graphlint.values import (
     join_all,
     members,
     on_device,
+    one_of,
     tensors_in,
 )
 
@@ -196,16 +197,6 @@ def sequence_item(frame: Frame, sequence: Seq, index: Value, node: ast.AST) -> V
         if 0 <= index.value < count:
             return sequence.items[index.value]
     return one_of(sequence.element())
-
-
-def one_of(value: Value) -> Value:
-    """One of several unlike values, nobody knows which: a tensor among them is possible, no more."""
-    kinds = {type(member) for member in members(value) if not isinstance(member, Nothing)}
-    if len(kinds) < 2 or Tensor not in kinds:
-        return value
-    return join_all(
-        [member.replace(sure=Confidence.POSSIBLE) if isinstance(member, Tensor) else member for member in members(value)]
-    )
 
 
 def _sliced(sequence: Seq, bounds: SliceValue) -> Value:

@@ -14,7 +14,7 @@ from graphlint.interp.conditions import truth
 from graphlint.interp.dispatch import apply, attribute, element
 from graphlint.interp.expressions import formats
 from graphlint.interp.frame import Frame
-from graphlint.interp.indexing import one_of, with_entry
+from graphlint.interp.indexing import with_entry
 from graphlint.interp.isinstance import split
 from graphlint.interp.mutation import path_of
 from graphlint.interp.objects import record_of, store_attribute
@@ -49,6 +49,7 @@ from graphlint.values import (
     join_all,
     members,
     on_device,
+    one_of,
     tensors_in,
 )
 

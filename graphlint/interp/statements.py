@@ -29,6 +29,8 @@ from graphlint.values import (
     Unknown,
     Value,
     join,
+    join_all,
+    members,
 )
 
 LOOP_PASSES = 3
@@ -116,9 +118,12 @@ def _unpack(frame: Frame, targets: list[ast.expr], value: Value, node: ast.AST) 
 
 def _part(frame: Frame, value: Value, position: int, node: ast.AST) -> Value:
     """Element number `position` of what is unpacked."""
-    if isinstance(value, Seq):
-        return item(frame, value, Number(value=position), node)
-    return element(frame, value, node)
+    found = [
+        item(frame, member, Number(value=position), node) if isinstance(member, Seq) else element(frame, member, node)
+        for member in members(value)
+        if not isinstance(member, Nothing)
+    ]
+    return join_all(found) if found else Unknown()
 
 
 @statement(ast.Return)

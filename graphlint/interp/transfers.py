@@ -57,7 +57,8 @@ def move(frame: Frame, tensor: Tensor, place: Place | None, facts: Facts, node: 
             frame.emit(HostToDevice, node, tensor.sure, call=short(facts.row), origin=tensor.role)
     elif place is Place.HOST and tensor.place is Place.DEVICE and not _non_blocking(facts):
         frame.emit(DeviceToHost, node, tensor.sure, call=short(facts.row))
-    return place
+    # Code inside a region moves things to the device it runs on, whatever the device is called there.
+    return Place.DEVICE if place is Place.UNKNOWN else place
 
 
 def _non_blocking(facts: Facts) -> bool:
@@ -120,9 +121,7 @@ def _moved(frame: Frame, facts: Facts, node: ast.AST, place: Place | None, kind:
 
 def _settled(place: Place | None, tensor: Tensor) -> Place | None:
     """A device nobody can name is the device the region runs on, if the tensor is there already."""
-    if place is Place.UNKNOWN:
-        return Place.DEVICE if tensor.place is Place.DEVICE else place
-    return place
+    return Place.DEVICE if place is Place.UNKNOWN and tensor.place is Place.DEVICE else place
 
 
 @special("torch.Tensor.cuda")
