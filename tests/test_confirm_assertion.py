@@ -92,4 +92,4 @@ def test_the_marker_confirms_what_a_test_returns(tmp_path: Path) -> None:
 def _environment() -> dict[str, str]:
     import os
 
-    return {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    return {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}

@@ -33,8 +33,13 @@ def _profiled(step: Callable[[], object]) -> Kernels:
         torch.cuda.synchronize()
     results: Any = profile.profiler
     events = list(results.kineto_results.events())
-    device = [each for each in events if each.device_type().name == "CUDA"]
+    device = [each for each in events if each.device_type().name == "CUDA" and not _is_annotation(each)]
     names = [each.name() for each in events if each.device_type().name == "CPU"]
     launches = sum("LaunchKernel" in name for name in names)
     graphs = sum("GraphLaunch" in name for name in names)
     return Kernels(len(device), sum(each.duration_ns() for each in device) / 1e6, graphs, launches)
+
+
+def _is_annotation(event: Any) -> bool:
+    """Whether an event only spans others, as those of `record_function` around an optimizer's step do."""
+    return bool(getattr(event, "is_user_annotation", bool)())

@@ -14,6 +14,7 @@ from graphlint.confirm.outcome import Outcome, Refusal
 from graphlint.confirm.predictions import Predicted, same
 
 CONFIRMED, REFUTED, IDLE = "confirmed", "refuted", "not exercised"
+ASTRAY = ("uncaptured work", "unjoined work")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +56,24 @@ def reconcile(findings: Sequence[Predicted], outcome: Outcome) -> Reconciled:
 
 
 def _verdict(finding: Predicted, outcome: Outcome) -> Verdict:
-    seen = [_JUDGES[effect](finding, outcome) for effect in _JUDGES if finding.has(effect)]
+    seen = [_JUDGES[effect](finding, outcome) for effect in _observable(finding, outcome)]
     for word in (CONFIRMED, REFUTED):
         for each in seen:
             if each.verdict == word:
                 return each
-    return seen[0] if seen else Verdict(finding, IDLE, "nothing was predicted that can be observed")
+    return seen[0] if seen else Verdict(finding, IDLE, "one capture does not show this")
+
+
+def _observable(finding: Predicted, outcome: Outcome) -> list[str]:
+    """The effects that this outcome can show: those under raw capture, and those under compilation where that was run.
+
+    A script that compiles shows what it does by its end; a case is compiled in a section of its own.
+    """
+    effects = finding.effects or (("graph", finding.effect),)
+    script = "graphs" in outcome.figures
+    raw = {effect for target, effect in effects if target == "graph"} & {"breaks", "stale"}
+    compiled = {effect for target, effect in effects if target == "compile"} & (set(_JUDGES) if script else {"defeats"})
+    return sorted(raw | compiled)
 
 
 def _breaks(finding: Predicted, outcome: Outcome) -> Verdict:
@@ -69,9 +82,18 @@ def _breaks(finding: Predicted, outcome: Outcome) -> Verdict:
             return Verdict(finding, CONFIRMED, f"`{refusal.op}`: {refusal.message}")
         if any(finding.covers(step.span.file, [step.span.line]) for step in refusal.trail):
             return Verdict(finding, CONFIRMED, f"through `{refusal.function}`, line {refusal.line}: {refusal.message}")
-    if _ran(finding, outcome):
-        return Verdict(finding, REFUTED, "the line ran under capture and nothing was refused")
-    return Verdict(finding, IDLE, "the line did not run with these inputs")
+    if not _ran(finding, outcome):
+        return Verdict(finding, IDLE, "the line did not run with these inputs")
+    later = next((each for each in outcome.refusals if _explains(finding, each)), None)
+    if later is not None:
+        return Verdict(finding, CONFIRMED, f"noticed at line {later.line}: {later.message}")
+    return Verdict(finding, REFUTED, "the line ran under capture and nothing was refused")
+
+
+def _explains(finding: Predicted, refusal: Refusal) -> bool:
+    """Streams are noticed where they meet and not where they went astray: a finding above is the reason."""
+    astray = any(words in refusal.message for words in ASTRAY)
+    return astray and same(finding.file, refusal.file) and finding.line <= refusal.line
 
 
 def _stale(finding: Predicted, outcome: Outcome) -> Verdict:
@@ -80,11 +102,12 @@ def _stale(finding: Predicted, outcome: Outcome) -> Verdict:
             return Verdict(finding, CONFIRMED, f"the call changed `{change.what}`, which no replay does")
     if not _ran(finding, outcome):
         return Verdict(finding, IDLE, "the line did not run with these inputs")
-    if outcome.result == "refused":
-        return Verdict(finding, IDLE, "the capture was refused, so there is no replay to compare")
+    if outcome.result in ("refused", "not-run"):
+        return Verdict(finding, IDLE, "nothing was captured, so there is no replay to compare")
     if outcome.result == "stale":
         return Verdict(finding, CONFIRMED, _difference(outcome))
-    return Verdict(finding, REFUTED, f"the line ran and {len(outcome.replays)} replays were equal to eager")
+    held = f"{len(outcome.replays)} replays were equal to eager" if outcome.replays else "the target's own checks held"
+    return Verdict(finding, REFUTED, f"the line ran and {held}")
 
 
 def _defeats(finding: Predicted, outcome: Outcome) -> Verdict:
@@ -128,10 +151,9 @@ def _missed(verdicts: Sequence[Verdict], outcome: Outcome) -> list[Missed]:
 
 
 def _foretold(finding: Predicted, refusal: Refusal) -> bool:
-    steps = ((step.span.file, step.span.line) for step in refusal.trail)
-    return any(
-        finding.has("breaks") and finding.covers(file, [line]) for file, line in ((refusal.file, refusal.line), *steps)
-    )
+    places = ((refusal.file, refusal.line), *((step.span.file, step.span.line) for step in refusal.trail))
+    covered = any(finding.covers(file, [line]) for file, line in places)
+    return finding.has("breaks") and (covered or _explains(finding, refusal))
 
 
 def _refusal(refusal: Refusal) -> Missed:

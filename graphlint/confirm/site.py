@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from unittest import mock
 
@@ -89,18 +89,20 @@ def _is_scripts(made: object, seen: Captures) -> bool:
 
 def judged(target: str, machine: Machine, seen: Captures, error: Exception | None) -> Outcome:
     """What a script's end says."""
-    lines = frozen(seen.lines)
+    lines, figures = frozen(seen.lines), {"graphs": float(seen.ended)}
     notes = (f"the target captured {seen.ended} graph{'s' * (seen.ended != 1)} and replayed {seen.replays} times",)
     if error is None and not seen.begun:
         why = "it ran to its end and captured no graph"
-        return Outcome(target, "not-run", machine, executed=lines, reason=why, figures={"graphs": 0.0})
+        return Outcome(target, "not-run", machine, executed=lines, reason=why, figures=figures)
     if error is None:
-        return Outcome(target, "captures", machine, executed=lines, notes=notes)
+        return Outcome(target, "captures", machine, executed=lines, notes=notes, figures=figures)
     refusal = pursuit.refusal(error, frames.Frame("", 0, ""))
     if isinstance(error, AssertionError):
-        return _stale(target, machine, lines, refusal, notes)
+        return replace(_stale(target, machine, lines, refusal, notes), figures=figures)
     reason = "" if seen.begun else "raised before any capture"
-    return Outcome(target, "refused", machine, (refusal,), executed=lines, complete=False, reason=reason, notes=notes)
+    return Outcome(
+        target, "refused", machine, (refusal,), executed=lines, complete=False, reason=reason, notes=notes, figures=figures
+    )
 
 
 def _stale(

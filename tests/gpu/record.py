@@ -6,6 +6,8 @@
     python -m tests.gpu.record cases --from DIR                     programs with `build(device)` or `main(device)`
     python -m tests.gpu.record models --from ZOO --ids FILE         models of a zoo, one id a line
 
+`--truth FILE` adds to each case or model what somebody else's capture gave, as `expected`: `result` and `lines`.
+
 Each writes `tests/data/verdicts/NAME.json`: the machine, the date, a digest of every source, and an outcome a target.
 Predictions are not recorded: the tests make them anew and compare.
 """
@@ -43,6 +45,7 @@ def main() -> int:
     parser.add_argument("what", nargs="+", choices=sorted(KINDS))
     parser.add_argument("--from", dest="folder", type=Path, default=Path())
     parser.add_argument("--ids", type=Path)
+    parser.add_argument("--truth", type=Path)
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--lanes", type=int, default=LANES)
     parser.add_argument("--out", type=Path, default=ROOT / "tests" / "data" / "verdicts")
@@ -51,9 +54,18 @@ def main() -> int:
     for what in options.what:
         begun = time.monotonic()
         record = KINDS[what](options)
-        (options.out / f"{what}.json").write_text(json.dumps(record, indent=1) + "\n")
+        if options.truth:
+            _expect(record, options.truth)
+        (options.out / f"{what}.json").write_text(written(record))
         print(f"{what}: {len(record['targets'])} targets in {time.monotonic() - begun:.0f} s", file=sys.stderr)
     return 0
+
+
+def written(record: dict[str, Any]) -> str:
+    """JSON with one target a line, so that a recording anew shows what changed."""
+    targets = ",\n".join(json.dumps(each) for each in record["targets"])
+    head = json.dumps({key: value for key, value in record.items() if key != "targets"}, indent=1)
+    return f'{head[:-2]},\n "targets": [\n{targets}\n]}}\n'
 
 
 def pages(options: argparse.Namespace) -> dict[str, Any]:
@@ -139,10 +151,26 @@ def run(plans: Sequence[Plan], options: argparse.Namespace, alone: bool = False)
 def _record(results: Sequence[Result], root: Path) -> dict[str, Any]:
     found: dict[str, Any] = {"version": evidence.VERSION, "date": time.strftime("%Y-%m-%d")}
     found["machine"] = evidence.machine([each.outcome for each in results])
-    found["targets"] = [{**evidence.moved(each.outcome, root), "seconds": round(each.seconds, 2)} for each in results]
-    files = {file for each in results for file in each.outcome.executed}
-    found["sources"] = {evidence.portable(file, root): evidence.digest(Path(file)) for file in sorted(files)}
+    found["targets"] = [_target(each, root) for each in results]
+    files = sorted({file for each in found["targets"] for file in each["executed"]})
+    found["sources"] = {file: evidence.digest(root / file) for file in files}
     return found
+
+
+def _expect(record: dict[str, Any], truth: Path) -> None:
+    rows = {each["id"]: each for each in map(json.loads, truth.read_text().splitlines())}
+    for each in record["targets"]:
+        known = rows.get(each["target"], {})
+        lines = known.get("illegal_lines", known.get("lines")) or []
+        places = sorted({(line["file"], line["line"]) for line in lines})
+        each["expected"] = {"result": known.get("result", ""), "lines": places, "replay": known.get("replay")}
+
+
+def _target(result: Result, root: Path) -> dict[str, Any]:
+    """An outcome, with the lines that ran in the files of the recording's own folder."""
+    plain = evidence.moved(result.outcome, root)
+    plain["executed"] = {file: lines for file, lines in plain["executed"].items() if (root / file).is_file()}
+    return {**plain, "seconds": round(result.seconds, 2)}
 
 
 KINDS: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
