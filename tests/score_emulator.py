@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import gc
 import json
 import os
 import random
@@ -31,14 +32,18 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from tests.score_operators import learn
+
 Line = tuple[str, int]
+Pair = tuple[dict[str, Any], dict[str, Any]]
+RAN = ("captures", "stale", "refused")
 
 
 def main() -> int:
     options = _options()
     if options.worker:
         return work(options)
-    records = [json.loads(line) for line in open(options.models)]
+    records = [json.loads(line) for line in Path(options.models).read_text().splitlines()]
     chosen = [each for each in records if each["result"] in ("ok", "fail") and options.only in each["id"]]
     if options.sample:
         chosen = random.Random(options.seed).sample(chosen, min(options.sample, len(chosen)))
@@ -48,7 +53,11 @@ def main() -> int:
         if options.out:
             with open(options.out, "a") as file:
                 file.write(json.dumps(result) + "\n")
-    report([(each, done[each["id"]]) for each in chosen if each["id"] in done])
+    pairs = [(each, done[each["id"]]) for each in chosen if each["id"] in done]
+    if options.known:
+        passed = [result for record, result in pairs if record["result"] == "ok" and result["result"] == "captures"]
+        learn(Path(options.known), {op for result in passed for op in result["unknown"]})
+    report(pairs)
     return 0
 
 
@@ -62,6 +71,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--out", default="", help="append results here, and skip those that are there")
     parser.add_argument("--limit", type=int, default=120, help="seconds for one model")
     parser.add_argument("--replays", type=int, default=2)
+    parser.add_argument("--known", default="", help="add the operators that captured models ran to this list")
     parser.add_argument("--worker", action="store_true")
     return parser.parse_args()
 
@@ -69,7 +79,7 @@ def _options() -> argparse.Namespace:
 def _resumed(path: str) -> list[tuple[str, dict[str, Any]]]:
     if not path or not Path(path).exists():
         return []
-    return [(each["id"], each) for each in map(json.loads, open(path))]
+    return [(each["id"], each) for each in map(json.loads, Path(path).read_text().splitlines())]
 
 
 def run(ids: list[str], options: argparse.Namespace) -> Any:
@@ -109,6 +119,7 @@ def work(options: argparse.Namespace) -> int:
         except Exception as error:
             result = {"result": "not-run", "reason": _where(error), "lines": []}
         signal.alarm(0)
+        gc.collect()
         print(json.dumps({"id": name, "seconds": time.perf_counter() - started, **result}), file=out, flush=True)
     return 0
 
@@ -221,53 +232,55 @@ def agree(record: dict[str, Any], got: set[Line], wanted: set[Line]) -> bool:
     return got == wanted if is_complete(record) else wanted <= got
 
 
-def report(pairs: list[tuple[dict[str, Any], dict[str, Any]]]) -> None:
-    """Print the figures and every disagreement."""
-    ran = [(record, result) for record, result in pairs if result["result"] in ("captures", "stale", "refused")]
+def report(pairs: list[Pair]) -> None:
+    """Print every disagreement and the figures."""
+    ran = [(record, result) for record, result in pairs if result["result"] in RAN]
     counts = dict.fromkeys(("result", "lines", "by_statement"), 0)
     for record, result in ran:
-        wanted, got = expected(record), {(file, line) for file, line in result["lines"]}
-        if record["id"].startswith("nn:"):
-            wanted, got = set(), set()  # torch's own modules: there is no line outside torch
-        same = (record["result"] == "fail") == (result["result"] == "refused")
-        exact, loose = agree(record, got, wanted), agree(record, statements(got), statements(wanted))
-        for key, holds in zip(counts, (same, exact and same, loose and same)):
+        verdict = judged(record, result)
+        for key, holds in zip(counts, verdict):
             counts[key] += holds
-        if not (same and exact):
-            print(
-                f"{record['id']}: {record['result']} on the GPU, {result['result']} here{' (same statements)' if loose and same else ''}"
-            )
-            for sign, lines in (("-", wanted - got), ("+", got - wanted)):
-                for file, line in sorted(lines):
-                    why = next((each for each in result.get("ops", ()) if each.startswith(f"{file}:{line} ")), "")
-                    message = next(
-                        (
-                            row["op"] + " " + row["message"][:60]
-                            for row in record.get("illegal_lines") or []
-                            if row["line"] == line
-                        ),
-                        "",
-                    )
-                    print(f"    {sign} {file}:{line} {why.partition(' ')[2] or message}")
-            if not result.get("complete", True):
-                print(f"    {result.get('reason')}")
+        if not verdict[1]:
+            explain(record, result, verdict)
     for record, result in pairs:
-        if result["result"] not in ("captures", "stale", "refused"):
+        if result["result"] not in RAN:
             print(f"{record['id']}: {result['result']} here: {result.get('reason', '')}")
-    stale = [
-        (record["id"], record.get("verdict"), result["differences"][:1])
-        for record, result in ran
-        if result["result"] == "stale"
-    ]
-    for name, verdict, gap in stale:
-        print(f"stale here, {verdict} on the GPU: {name} {gap}")
-    unknown = sorted({op for _, result in ran if result["result"] != "refused" for op in result.get("unknown", ())})
+        if result["result"] == "stale":
+            gap = f"{result['differences'][:1]} {result['reason']}"
+            print(f"{record['id']}: stale here, {record.get('verdict')} on the GPU: {gap}")
+    unknown = sorted({op for _, result in ran for op in result.get("unknown", ())})
     print(f"unknown operations: {len(unknown)} {' '.join(unknown[:40])}")
-    total = len(ran) or 1
-    figures = {"models": len(pairs), "ran": len(ran), **{key: round(each / total, 4) for key, each in counts.items()}}
-    figures["crashes"] = sum(result["result"] == "crash" for _, result in pairs)
-    figures["median_seconds"] = round(sorted(result["seconds"] for _, result in pairs)[len(pairs) // 2], 2) if pairs else 0
-    print(json.dumps(figures))
+    figures = {
+        "models": len(pairs),
+        "ran": len(ran),
+        **{key: round(each / max(len(ran), 1), 4) for key, each in counts.items()},
+    }
+    crashes = sum(result["result"] == "crash" for _, result in pairs)
+    seconds = sorted(result["seconds"] for _, result in pairs) or [0.0]
+    print(json.dumps({**figures, "crashes": crashes, "median_seconds": round(seconds[len(seconds) // 2], 2)}))
+
+
+def judged(record: dict[str, Any], result: dict[str, Any]) -> tuple[bool, bool, bool]:
+    """Whether the result agrees, the lines exactly, and the statements; torch's own modules have no line outside torch."""
+    wanted, got = expected(record), {(file, line) for file, line in result["lines"]}
+    same = (record["result"] == "fail") == (result["result"] == "refused")
+    if record["id"].startswith("nn:"):
+        return same, same, same
+    return same, same and agree(record, got, wanted), same and agree(record, statements(got), statements(wanted))
+
+
+def explain(record: dict[str, Any], result: dict[str, Any], verdict: tuple[bool, bool, bool]) -> None:
+    """Which lines are missing here (-) and which are too many (+)."""
+    wanted, got = expected(record), {(file, line) for file, line in result["lines"]}
+    rows = record.get("illegal_lines") or [record.get("first_failure") or {}]
+    said = {(row.get("file"), row.get("line")): f"{row.get('op', '')} {row.get('message', '')[:70]}" for row in rows}
+    ours = {tuple(each.split(" ")[0].rsplit(":", 1)): each.partition(" ")[2] for each in result.get("ops", ())}
+    note = " (same statements)" if verdict[2] else ""
+    print(f"{record['id']}: {record['result']} on the GPU, {result['result']} here{note} {result.get('reason', '')}")
+    for file, line in sorted(wanted - got):
+        print(f"    - {file}:{line} {said.get((file, line), '')}")
+    for file, line in sorted(got - wanted):
+        print(f"    + {file}:{line} {ours.get((file, str(line)), '')}")
 
 
 if __name__ == "__main__":

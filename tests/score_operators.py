@@ -19,19 +19,28 @@ import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch.utils._pytree import tree_leaves
 
 from graphlint.emulate import emulated_cuda
-from graphlint.emulate.session import Session
 
+MEASURED = ("ok", "fail")
 PRELUDE = "import torch, gc, math, random, copy, logging, io, numpy as np\nclass S: b = 0.0\nH1 = []; OG = []\n"
 HEAD = (
     "# Operators that ran inside captures that went through on one H200 with torch 2.11.  Written by",
     "# `python -m tests.score_operators OPS.jsonl --known FILE` and `python -m tests.score_emulator ... --known FILE`.",
 )
+
+
+class Trial(NamedTuple):
+    """`prepare()` gives the call to capture, which is warmed up unless `is_cold`."""
+
+    name: str
+    is_refused: bool
+    prepare: Callable[[], Callable[[], object]]
+    is_cold: bool
 
 
 def main() -> int:
@@ -43,13 +52,14 @@ def main() -> int:
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
     signal.signal(signal.SIGALRM, _too_long)
-    records = [each for each in map(json.loads, open(options.ops)) if options.only in each["id"]]
+    records = [each for each in map(json.loads, Path(options.ops).read_text().splitlines()) if options.only in each["id"]]
     counts: collections.Counter[str] = collections.Counter()
     passed: set[str] = set()
-    for name, wanted, run in cases(records):
+    for trial in cases(records):
+        name, wanted = trial.name, trial.is_refused
         signal.alarm(30)
         try:
-            refused, why, ran = attempt(run)
+            refused, why, ran = attempt(trial)
         except Absent:
             counts["absent"] += 1
             continue
@@ -83,26 +93,26 @@ def _too_long(*args: object) -> None:
     raise TimeoutError
 
 
-def cases(records: list[dict[str, Any]]) -> Iterator[tuple[str, bool, Callable[[Session], Callable[[], object]]]]:
-    """Name, whether it was refused, and what prepares it: given a session, the call to capture."""
+def cases(records: list[dict[str, Any]]) -> Iterator[Trial]:
+    """Everything that was measured to be captured or refused."""
     infos: dict[str, Any] = {}
     for record in records:
-        if record["kind"] == "snippet" and record["group"] != "no_warmup" and record["result"] in ("ok", "fail"):
-            yield (
-                f"{record['id']} `{record['stmt'][:80]}`",
-                record["result"] == "fail",
-                lambda session, r=record: _snippet(r),
-            )
+        if record["kind"] == "snippet" and record["result"] in MEASURED:
+            name, is_cold = f"{record['id']} `{record['stmt'][:80]}`", record["group"] == "no_warmup"
+            yield Trial(name, record["result"] == "fail", partial(_snippet, record), is_cold)
         if record["kind"] == "opinfo" and record.get("samples"):
             infos = infos or _database()
             info = infos.get(record["op"] + (f".{record['variant']}" if record["variant"] else ""))
-            shown = {sample["i"]: sample["sample"] for sample in record["samples"]}
-            for sample in [*record["samples"], *_backwards(record)] if info is not None else ():
-                grad = "sample" not in sample
-                if sample["result"] in ("ok", "fail"):
-                    name = f"{record['id']}#{sample['i']}{' backward' * grad} {shown[sample['i']][:100]}"
-                    make = partial(_sample, info, shown[sample["i"]], record["dtype"], grad)
-                    yield name, sample["result"] == "fail", lambda session, make=make: make()
+            yield from _samples(record, info) if info is not None else ()
+
+
+def _samples(record: dict[str, Any], info: Any) -> Iterator[Trial]:
+    shown = {sample["i"]: sample["sample"] for sample in record["samples"]}
+    for sample in [*record["samples"], *_backwards(record)]:
+        text, grad = shown[sample["i"]], "sample" not in sample
+        if sample["result"] in MEASURED:
+            name = f"{record['id']}#{sample['i']}{' backward' * grad} {text[:100]}"
+            yield Trial(name, sample["result"] == "fail", partial(_sample, info, text, record["dtype"], grad), False)
 
 
 def _backwards(record: dict[str, Any]) -> list[dict[str, Any]]:
@@ -140,12 +150,12 @@ def _sample(info: Any, text: str, dtype: str, grad: bool) -> Callable[[], object
         if shown == text:
             op = getattr(info.op, "__wrapped__", info.op)
             call = partial(op, sample.input, *sample.args, **sample.kwargs)
-            return (lambda: _backward(call())) if grad else call
+            return partial(_backward, call) if grad else call
     raise Absent(text)
 
 
-def _backward(output: Any) -> None:
-    found = [each for each in tree_leaves(output) if isinstance(each, torch.Tensor) and each.requires_grad]
+def _backward(call: Callable[[], Any]) -> None:
+    found = [each for each in tree_leaves(call()) if isinstance(each, torch.Tensor) and each.requires_grad]
     sum((each.abs() if each.is_complex() else each).sum() for each in found).backward()  # type: ignore[union-attr]
 
 
@@ -157,13 +167,14 @@ def _shown(value: Any) -> str:
     return repr(value)
 
 
-def attempt(prepare: Callable[[Session], Callable[[], object]]) -> tuple[bool, str, set[str]]:
+def attempt(trial: Trial) -> tuple[bool, str, set[str]]:
     """Whether a capture is refused, why, and the operators that ran in it."""
     with emulated_cuda() as session:
         torch.manual_seed(0)
-        call = prepare(session)
-        with torch.cuda.stream(torch.cuda.Stream()):
-            call()
+        call = trial.prepare()
+        if not trial.is_cold:
+            with torch.cuda.stream(torch.cuda.Stream()):
+                call()
         session.streams.current = stream = torch.cuda.Stream()  # type: ignore[assignment]  # the emulation's own class
         session.calling = None
         error: Exception | None = None

@@ -165,6 +165,5 @@ def test_what_a_backward_pass_reads_is_refused_at_its_line() -> None:
         session.begin()
         Doubled.apply(x).sum().backward()
         session.end()
-        assert x.grad is not None and x.grad.item() == 2.0
         (refusal,) = session.refusals.values()
         assert refusal.op == "torch.Tensor.tolist" and refusal.function == "backward"

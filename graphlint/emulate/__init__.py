@@ -12,7 +12,7 @@ streams, generators, graphs    what `torch.cuda` answers
 device, run    the emulated device under the confirming engine
 """
 
-from graphlint.emulate.run import confirm, emulate
+from graphlint.emulate.run import confirm, emulate, emulate_script
 from graphlint.emulate.world import emulated_cuda
 
-__all__ = ["confirm", "emulate", "emulated_cuda"]
+__all__ = ["confirm", "emulate", "emulate_script", "emulated_cuda"]

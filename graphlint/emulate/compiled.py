@@ -25,9 +25,23 @@ def compiled(model: Any = None, *, mode: str | None = None, **options: Any) -> A
     if model is None:
         return functools.partial(compiled, mode=mode, **options)
     SESSIONS[-1].compiled += 1
-    if mode not in GRAPHED:
-        return model
-    return _reusing(model)
+    if mode in GRAPHED:
+        return _reusing(model)
+    return model if isinstance(model, torch.nn.Module) else _compiling(model)
+
+
+def _compiling(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function, which compiles at its first call: no capture permits that."""
+    called: list[bool] = []
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not called and SESSIONS[-1].tape is not None:
+            SESSIONS[-1].refuse("torch.compile", "refused")
+        called[:] = [True]
+        return function(*args, **kwargs)
+
+    return call
 
 
 def _reusing(model: Callable[..., Any]) -> Callable[..., Any]:

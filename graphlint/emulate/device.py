@@ -12,7 +12,8 @@ import torch
 
 from graphlint.confirm.device import Captured
 from graphlint.confirm.outcome import Machine
-from graphlint.emulate.graphs import NAME, CaptureRefused
+from graphlint.emulate.answers import NAME
+from graphlint.emulate.graphs import CaptureRefused
 from graphlint.emulate.session import Session
 from graphlint.emulate.tape import Tape
 

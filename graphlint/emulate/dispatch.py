@@ -11,6 +11,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from graphlint.emulate.generators import device_generator
 from graphlint.emulate.plan import Plan, defaults_of, plan_of
+from graphlint.emulate.rows import LIBRARIES
 from graphlint.emulate.session import Session
 from graphlint.emulate.standin import HOST, on_device
 from graphlint.emulate.tape import Step, flat
@@ -78,7 +79,9 @@ def on_emulated(session: Session, func: Any, args: Args, kwargs: Kwargs, inputs:
     arguments = plan.bound(args, kwargs, defaults_of(func)) if plan.refusals or plan.accepts or plan.writes else {}
     _check_places(plan, inputs, arguments)
     tape = session.tape
-    if tape is not None:
+    if tape is None:
+        session.libraries.update(row.effect for row in plan.refusals if row.effect in LIBRARIES)
+    else:
         _check_capture(session, plan, arguments, args, kwargs)
         tape.note_inputs(each for each in inputs if isinstance(each, DeviceTensor))
         for written in _written(plan, arguments):
@@ -108,7 +111,7 @@ def _check_capture(session: Session, plan: Plan, arguments: Kwargs, args: Args, 
     if not session.streams.launch():
         session.refuse("torch.cuda.stream", "sync")
     for row in plan.refusals:
-        if row.holds(arguments):
+        if row.holds(arguments) and not (row.effect in LIBRARIES and session.use(row.effect)):
             session.refuse(plan.name, row.effect)
             return
     if plan.is_random:

@@ -39,6 +39,10 @@ EFFECTS = {
     "unjoined": ("AcceleratorError", "a stream that took part in the capture was not joined before its end"),
     "isolation": ("AcceleratorError", "dependency created on uncaptured work in another stream"),
 }
+LIBRARIES = ("cublas", "cudnn", "cusolver")
+EFFECTS |= {
+    each: ("RuntimeError", f"the first use of {each} sets it up, which a warm-up must have done") for each in LIBRARIES
+}
 _ROW = re.compile(
     r"(?P<name>[\w:.]+) "
     r"(?:! (?P<effect>\w+)(?: when (?P<when>.+?))?|~ (?P<accepts>.+?)|> (?P<place>\d+)) @ (?P<how>.+)$"

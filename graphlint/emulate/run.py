@@ -18,6 +18,7 @@ from graphlint.emulate.device import Emulated
 from graphlint.emulate.session import Session
 from graphlint.emulate.tape import Tape
 from graphlint.emulate.world import emulated_cuda
+from graphlint.errors import UsageError
 
 NOTE = "emulated on the host: no GPU was used, and figures of time or memory are not known"
 
@@ -41,6 +42,15 @@ def emulate(
         return _captured(session, Setting(target, lambda: as_case(build()), Emulated(session), options, stage))
 
 
+def emulate_script(script: Callable[[], object], *, target: str = "") -> Outcome:
+    """What a program does that captures by itself; it runs once, and an `AssertionError` says that its replay is wrong."""
+    with emulated_cuda() as session:
+        outcome, _ = site.run(target, script, Emulated(session).machine)
+        if outcome is None:
+            raise UsageError(f"`{target}` returned something instead of capturing", "give `emulate` a factory")
+        return _watched(session, outcome)
+
+
 def confirm(plan: Plan, stage: Callable[[str], object]) -> Outcome:
     """What a capture does with a target of the command line; errors of user code are raised."""
     with emulated_cuda() as session:
@@ -52,12 +62,12 @@ def confirm(plan: Plan, stage: Callable[[str], object]) -> Outcome:
         chance.seed(device, plan.options.seed)
         outcome, made = site.run(plan.target, make, device.machine)
         if outcome is not None:
-            return script(session, outcome)
+            return _watched(session, outcome)
         factory = Factory(make, made, chance.taken(device), device)
         return _captured(session, Setting(plan.target, factory, device, plan.options, stage))
 
 
-def script(session: Session, outcome: Outcome) -> Outcome:
+def _watched(session: Session, outcome: Outcome) -> Outcome:
     """The outcome of a target that captures by itself, with every refused line instead of the first one's error."""
     if session.refusals:
         outcome = replace(outcome, result="refused", refusals=tuple(session.refusals.values()), complete=True)

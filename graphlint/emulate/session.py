@@ -44,6 +44,7 @@ class Session:
         self.compiled = 0
         self.calling: Callable[..., object] | None = None
         self.refusals: dict[tuple[str, int, str], Refusal] = {}
+        self.libraries: set[str] = set()
         self.unknown: dict[str, None] = {}
 
     def begin(self) -> Tape:
@@ -70,6 +71,13 @@ class Session:
         tape, self.tape, self.allocator.capture = self.tape, None, 0
         self.streams.end()
         tape.undo()
+        tape.unset()
+
+    def use(self, library: str) -> bool:
+        """Whether a library has been set up; it is from now on."""
+        was_ready = library in self.libraries
+        self.libraries.add(library)
+        return was_ready
 
     def refuse(self, op: str, effect: str) -> None:
         """Note that a capture refuses this here; the first operation of a line that is refused names it."""

@@ -81,9 +81,16 @@ class Tape:
 
     def undo(self) -> None:
         """Put back what memory outside the capture held."""
-        with outside():
+        with torch.inference_mode(), outside():
             for live, kept in self.before.values():
                 live.copy_(kept)
+
+    def unset(self) -> None:
+        """Results hold nothing before the first replay."""
+        with torch.inference_mode(), outside():
+            for each in (each for step in self.steps for each in step.outputs):
+                if each.is_floating_point() and each.layout is torch.strided:
+                    each.fill_(float("nan"))
 
     def append(self, step: Step) -> None:
         """Add a launch; memory that is only allocated holds nothing a replay could repeat."""
@@ -97,7 +104,7 @@ class Tape:
 
     def replay(self, random: DeviceRandom) -> None:
         """Run every step again on what the memory holds now."""
-        with torch.no_grad(), outside():
+        with torch.inference_mode(), outside():
             self._reuse_freed()
             for step in self.steps:
                 with random.drawing(step.plan.is_random):

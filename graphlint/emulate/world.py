@@ -14,11 +14,11 @@ from unittest import mock
 import torch
 
 from graphlint.emulate import standin
+from graphlint.emulate.answers import CUDA, answers
 from graphlint.emulate.compiled import compiled
 from graphlint.emulate.dispatch import Dispatch
 from graphlint.emulate.functions import Functions
 from graphlint.emulate.generators import DeviceGenerator
-from graphlint.emulate.graphs import CUDA, answers
 from graphlint.emulate.session import Session
 from graphlint.emulate.streams import SESSIONS
 from graphlint.emulate.tensor import CURRENT, DeviceTensor
