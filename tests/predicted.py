@@ -86,7 +86,7 @@ def _reduced(parameter: str, call: DescribedCall) -> int | None:
     rank, dim, kept = call.rank(parameter), call.value("dim"), call.value("keepdim") is True
     if rank is None or kept:
         return rank
-    if dim is None or dim == []:
+    if dim is None or dim == [] or isinstance(dim, bool):  # a bool in its place is `unbiased`
         return 0
     return max(0, rank - (len(dim) if isinstance(dim, list) else 1))
 

@@ -37,11 +37,14 @@ def warm_up(run: Callable[[], object], times: int) -> None:
 
 
 def settle() -> None:
-    """A failed capture can leave the default generator in capture mode, and the next draw fails: draw it away."""
+    """A failed capture leaves the default generator in capture mode, and later draws fail: a good capture ends that."""
     for _ in range(2):
         try:
+            with torch.cuda.graph(torch.cuda.CUDAGraph()):
+                torch.rand(1, device="cuda")
             torch.rand(1, device="cuda")
             torch.cuda.synchronize()
+            return
         except Exception:
             continue
 

@@ -60,6 +60,7 @@ def main() -> None:
     with options.to.open("w", encoding="utf-8") as out:
         print(json.dumps(machine), file=out)
         for setup, statement in statements():
+            torch.cuda.synchronize()  # a device assertion ends the recording here, not in what comes after
             try:
                 told = tried(setup, statement)
             except Exception as error:
