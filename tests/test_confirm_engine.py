@@ -147,3 +147,13 @@ def test_a_python_error_under_capture_is_refused_and_said_to_be_incomplete() -> 
     assert (outcome.result, outcome.complete) == ("refused", False)
     assert lines(outcome) == ['raise RuntimeError("not while capturing")']
     assert "not while capturing" in outcome.reason
+
+
+def test_what_vmap_wraps_is_not_looked_into() -> None:
+    def step(x: torch.Tensor) -> torch.Tensor:
+        rows: torch.Tensor = torch.vmap(lambda row: row.new_ones(()) + row.sum())(x)
+        return rows * float(rows.sum())
+
+    outcome = confirm(lambda: Case(step, (torch.ones(2, 3),)))
+    assert (outcome.result, outcome.complete) == ("refused", True)
+    assert lines(outcome) == ["return rows * float(rows.sum())"]

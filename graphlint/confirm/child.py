@@ -23,6 +23,7 @@ from graphlint.confirm.plan import Plan
 from graphlint.errors import GraphlintError, UsageError
 
 NOWHERE = Machine("none", "", "")
+NO_DEVICE = "no device"
 MARGIN = 2.0
 """Seconds before the time limit at which the stack is written, so that it is there when the parent reads it."""
 
@@ -86,7 +87,7 @@ def attempt(one: Plan, stage: Stage) -> Outcome:
     except KeyboardInterrupt:
         raise
     except NoDevice as error:
-        return Outcome(one.target, "not-run", NOWHERE, reason=str(error), stage="no device")
+        return Outcome(one.target, "not-run", NOWHERE, reason=str(error).replace("\n  ", "; "), stage=NO_DEVICE)
     except UsageError as error:
         return Outcome(one.target, "not-run", NOWHERE, reason=str(error).replace("\n  ", "; "), stage=reached[0])
     except BaseException as error:

@@ -17,6 +17,7 @@ import click
 
 from graphlint import __version__, config
 from graphlint.confirm import evidence, plan, predictions, process, reconcile, shapes_form, show
+from graphlint.confirm.child import NO_DEVICE, NoDevice
 from graphlint.confirm.outcome import Outcome
 from graphlint.confirm.plan import Options, Plan
 from graphlint.confirm.process import Result
@@ -61,6 +62,8 @@ def confirm(targets: tuple[str, ...], format: str, record: str, compare: bool, o
     root = Path.cwd()
     plans = planned(targets, given, root)
     results = process.run(plans, gpus(os.environ), one_process, progress=_progress(len(plans)))
+    if all(each.outcome.stage == NO_DEVICE for each in results):
+        raise NoDevice(results[0].outcome.reason)
     rows = [(each, _reconciled(each, root) if compare else Reconciled()) for each in results]
     if record:
         written = evidence.record([(one.outcome, found) for one, found in rows], root, time.strftime("%Y-%m-%d"))

@@ -128,17 +128,21 @@ def _unjoined(
     """A stream left unjoined is noticed at the end of a capture: the line is that of its last operator."""
     if recorded is None or UNJOINED not in str(first):
         return None
-    answerer = Answerer(recorded, set(), stream)
+    answerer, origin = Answerer(recorded, set(), stream), list[int]()
     with suppress(Exception):
         _rewind(device, trial, host)
-        device.capture(partial(_watched, answerer, trial))
-    trails = list(answerer.last.values())
-    if len(trails) < 2 or not trails[-1]:
+        device.capture(partial(_streamed, answerer, trial, origin))
+    strays = [trail for number, trail in answerer.last.items() if number not in origin and trail]
+    if not strays:
         return None
-    last = trails[-1][-1]
-    steps = tuple(each.step for each in trails[-1])
-    root = frames.cause(first)
+    trail, root = strays[-1], frames.cause(first)
+    last, steps = trail[-1], tuple(each.step for each in trail)
     return Refusal(last.file, last.line, last.function, "?", type(root).__name__, frames.words(root), steps, last.text)
+
+
+def _streamed(answerer: Answerer, trial: Trial, origin: list[int]) -> object:
+    origin.append(stream())
+    return _watched(answerer, trial)
 
 
 def _forget(error: BaseException) -> None:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 import torch
+from torch._C._functorch import is_functorch_wrapped_tensor
 from torch.overrides import TorchFunctionMode, resolve_name
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
@@ -78,6 +79,8 @@ class Recording:
     def _copy(self, value: object) -> object:
         if not isinstance(value, torch.Tensor):
             return value
+        if is_functorch_wrapped_tensor(value):
+            return Missing
         size = value.numel() * value.element_size()
         if size > SMALL and self.kept + size > self.budget:
             return Missing
@@ -265,4 +268,7 @@ def _shares(result: object, args: object) -> bool:
 
 
 def _storage(tensor: torch.Tensor) -> int:
-    return tensor.untyped_storage()._cdata if tensor.layout == torch.strided else id(tensor)
+    try:
+        return int(tensor.untyped_storage()._cdata)
+    except (NotImplementedError, RuntimeError):  # sparse tensors, and those of `vmap`, have none
+        return id(tensor)

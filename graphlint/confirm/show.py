@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from graphlint.confirm import codec
-from graphlint.confirm.outcome import Difference, Outcome, Refusal
+from graphlint.confirm.outcome import Difference, Outcome, Refusal, StateChange
 from graphlint.confirm.reconcile import CONFIRMED, IDLE, REFUTED, Reconciled
 
 WORDS = {
     "captures": "captures, and replays are equal to eager", "refused": "refused",
     "stale": "captures, but replays are wrong", "not-run": "not run",
 }  # fmt: skip
-SHOWN = 3
+SHOWN, CHANGES = 3, 6
 
 
 def status(outcomes: Iterable[Outcome]) -> int:
@@ -31,7 +31,7 @@ def text(outcome: Outcome, found: Reconciled, printed: str, root: Path) -> str:
         lines.append(f"  {outcome.reason}")
     lines += [line for each in outcome.refusals for line in _refusal(each, root)]
     lines += _differences(outcome.differences)
-    lines += [f"  state: the call changes `{each.what}`{_at(each.file, each.line, root)}" for each in outcome.state_changes]
+    lines += _changes(outcome.state_changes, root)
     lines += [f"  {each}" for each in outcome.notes]
     lines += [line for name, section in outcome.sections.items() for line in _section(name, section, root)]
     lines += _verdicts(found, root)
@@ -78,6 +78,12 @@ def _difference(each: Difference) -> str:
     if each.size == 0:
         return f"  `{each.output}` is wrong after replay: {each.why}"
     return f"  replay {each.replay}: `{each.output}` is off by {each.size:.3g} ({each.tolerance:.1g} would be rounding)"
+
+
+def _changes(changes: Sequence[StateChange], root: Path) -> list[str]:
+    lines = [f"  state: the call changes `{each.what}`{_at(each.file, each.line, root)}" for each in changes[:CHANGES]]
+    more = len(changes) - CHANGES
+    return [*lines, f"  and {more} more state changes"] if more > 0 else lines
 
 
 def _verdicts(found: Reconciled, root: Path) -> list[str]:
