@@ -90,7 +90,7 @@ def loops(story: Story) -> Told:
         if _is_kept(story, captured.graph) or (isinstance(loop.node, ast.For) and _is_short(loop.node.iter)):
             continue
         replays = [story.acts[at] for at in story.replays(captured)]
-        if any(loop.node in [layer.node for layer in replay.layers] for replay in replays):
+        if any((inner := _loop(replay)) is not None and inner.node is loop.node for replay in replays):
             yield region(captured, story.acts), tell(CaptureInLoop, act, loop=text(story.module, act.node))
 
 

@@ -143,7 +143,7 @@ def _unused_arguments(story: Story, captured: Captured, replay: Act) -> set[str]
     inputs = {slot.key: thing for slot, thing in captured.inputs.items() if id(thing.owner) not in written}
     found: set[str] = set()
     for name in _parameters(story, replay) - loaded:
-        if any(name in key and thing.kind in STATE for key, thing in inputs.items()):
+        if written and any(name in key and thing.kind is Kind.TENSOR for key, thing in inputs.items()):
             found.add(name)
     return found
 

@@ -55,7 +55,9 @@ def _how(story: Story, captured: Captured, index: int, act: Act) -> str:
     assert act.slot is not None
     if isinstance(act.slot.holder, Thing):
         return "put away" if act.slot.holder.kind is Kind.CONTAINER or act.slot.key.startswith("[") else ""
-    return "read after the next replay" if _is_read_later(story, act, index, again) else ""
+    # A name given before the replay whose result it is read for is only a shorter name.
+    is_old = any(root(story.acts[at].frame) is root(act.frame) for at in _before(story, captured, index))
+    return "read after the next replay" if is_old and _is_read_later(story, act, index, again) else ""
 
 
 def _is_read_later(story: Story, act: Act, index: int, again: int) -> bool:

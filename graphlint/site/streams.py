@@ -63,7 +63,9 @@ def _joined(story: Story, captured: Captured, stream: Thing, index: int, left: i
         act.name == "record_event" and act.thing is stream for _, act in story.between(index, captured.end, Verb.METHOD)
     )
     for _, act in story.between(left, captured.end, Verb.METHOD):
-        if act.name == "wait_stream" and act.other is stream:
+        if act.name == "wait_stream" and (
+            act.other is stream or (act.other is not None and act.other.kind is not Kind.STREAM)
+        ):
             return True
         if act.name == "wait" and (id(act.thing) in recorded or made):
             return True
