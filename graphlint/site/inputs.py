@@ -95,6 +95,8 @@ def unrefreshed(story: Story) -> Told:
     for captured in story.captures:
         for index in story.replays(captured):
             act = story.acts[index]
+            if act.thing is not captured.graph:
+                continue
             for name in sorted(_ignored(story, captured, act)):
                 yield region(captured, story.acts), tell(InputNotRefreshed, act, source=name)
 
