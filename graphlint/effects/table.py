@@ -13,11 +13,15 @@ _FOLDER = Path(__file__).parent
 
 
 class Index(NamedTuple):
-    """`lines`: name to its unparsed row; `aliases`: name to the name it means; `prefixes`: the same for whole families."""
+    """`lines`: name to its unparsed row; `aliases`: name to the name it means; `prefixes`: the same for whole families.
+
+    `bases` pairs the prefix of a family of classes with the class that they inherit from.
+    """
 
     lines: dict[str, str]
     aliases: dict[str, str]
     prefixes: tuple[tuple[str, str], ...]
+    bases: tuple[tuple[str, str], ...]
 
 
 @functools.cache
@@ -31,18 +35,21 @@ def index() -> Index:
     return Index(lines, *_aliases())
 
 
-def _aliases() -> tuple[dict[str, str], tuple[tuple[str, str], ...]]:
+def _aliases() -> tuple[dict[str, str], tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]:
     names: dict[str, str] = {}
     prefixes: list[tuple[str, str]] = []
+    bases: list[tuple[str, str]] = []
     for line in (_FOLDER / "names.aliases").read_text(encoding="utf-8").splitlines():
         left, equals, right = line.partition(" = ")
         if not equals or line[0] == "#":
             continue
-        if left.endswith("*"):
+        if left.endswith(".*.*"):
+            bases.append((left[:-3], right[:-1]))
+        elif left.endswith("*"):
             prefixes.append((left[:-1], right[:-1]))
         else:
             names[left] = right
-    return names, tuple(prefixes)
+    return names, tuple(prefixes), tuple(bases)
 
 
 @functools.cache
@@ -54,7 +61,7 @@ def lookup(name: str) -> Row | None:
         return parse_row(line)
     if name in found.aliases:
         return lookup(found.aliases[name])
-    return _in_place(name) or _twin(name)
+    return _in_place(name) or _twin(name) or _inherited(name)
 
 
 def _in_place(name: str) -> Row | None:
@@ -65,6 +72,15 @@ def _in_place(name: str) -> Row | None:
     if row is None or not row.parameters:
         return None
     return row._replace(name=name, result=Argument(row.parameters[0].name))
+
+
+def _inherited(name: str) -> Row | None:
+    """A method that a class has from the base of its family."""
+    owner, _, method = name.rpartition(".")
+    for prefix, base in index().bases:
+        if owner.startswith(prefix) and not base.startswith(owner) and lookup(owner) is not None:
+            return lookup(base + method)
+    return None
 
 
 def _twin(name: str) -> Row | None:
