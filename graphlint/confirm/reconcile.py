@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from graphlint.confirm.outcome import Outcome, Refusal
 from graphlint.confirm.predictions import Predicted, same
@@ -161,10 +162,17 @@ def _refusal(refusal: Refusal) -> Missed:
 
 
 def files(outcome: Outcome, target: str) -> list[str]:
-    """The files to check: the target's own and those that ran."""
+    """The files to check: the target's own, and those that ran and speak of torch."""
     every = [*outcome.executed, *(each.file for each in outcome.refusals), *([target] if target else [])]
     kept: list[str] = []
     for each in every:
-        if each and not any(same(each, other) for other in kept):
+        if each and not any(same(each, other) for other in kept) and (each == target or _speaks_of_torch(each)):
             kept.append(each)
     return sorted(kept)
+
+
+def _speaks_of_torch(file: str) -> bool:
+    try:
+        return b"torch" in Path(file).read_bytes()
+    except OSError:
+        return False
