@@ -10,9 +10,9 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 LAYERS = (
-    ("graphlint", "types", "errors"),
+    ("graphlint", "types", "errors", "case"),
     ("events",),
-    ("notebook", "syntax", "source", "discover", "config", "case"),
+    ("notebook", "syntax", "source", "discover", "config"),
     ("project",),
     ("values",),
     ("effects",),

@@ -24,7 +24,7 @@ CASES = '''
 """Cases for the command line."""
 import ctypes, sys, time
 import torch
-from graphlint.case import Case
+from graphlint import Case
 
 class Model(torch.nn.Module):
     def __init__(self, dim=8):
