@@ -169,10 +169,23 @@ def _type(session: Session, func: Any, args: Args, kwargs: Kwargs) -> Any:
     return func(*args, **kwargs)
 
 
+def _ctc(session: Session, func: Any, args: Args, kwargs: Kwargs) -> Any:
+    """Lengths on the host are numbers to C++, except beside tensors of a class that it does not know."""
+    names = {"input_lengths": 2, "target_lengths": 3}
+    given = {**{name: args[place] for name, place in names.items() if place < len(args)}, **kwargs}
+    plain = {name: given[name].tolist() for name in names if _is_host(given.get(name))}
+    return func(*args[:2], **dict(zip(_CTC, args[4:])), **{**given, **plain})
+
+
+def _is_host(value: object) -> bool:
+    return isinstance(value, torch.Tensor) and not isinstance(value, DeviceTensor)
+
+
 def _nothing(session: Session, func: Any, args: Args, kwargs: Kwargs) -> Any:
     return args[0] if isinstance(args[0], DeviceTensor) else func(*args, **kwargs)
 
 
+_CTC = ("blank", "reduction", "zero_infinity")
 T: Any = torch.Tensor
 SPECIAL: dict[Any, Callable[[Session, Any, Args, Kwargs], Any]] = {
     T.to: _move,
@@ -193,4 +206,5 @@ SPECIAL: dict[Any, Callable[[Session, Any, Args, Kwargs], Any]] = {
     torch.tensor: _literal,
     torch.as_tensor: _literal,
     torch.asarray: _literal,
+    torch.nn.functional.ctc_loss: _ctc,
 }

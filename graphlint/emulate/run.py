@@ -92,7 +92,12 @@ def _captured(session: Session, setting: Setting) -> Outcome:
         note = "the capture's results take too much memory here to be replayed"
         outcome = Outcome(setting.target, "captures", setting.device.machine, executed=frozen(trial.lines), notes=(note,))
         return _judged(session, outcome)
-    return _judged(session, engine.replayed(setting, trial, captured))
+    outcome = engine.replayed(setting, trial, captured)
+    orphans = tape_of(setting).orphans()
+    if orphans:
+        note = f"{orphans} tensors that the graph reads have no owner any more: their memory may be given to others"
+        outcome = replace(outcome, notes=(*outcome.notes, note))
+    return _judged(session, outcome)
 
 
 def tape_of(setting: Setting) -> Tape:

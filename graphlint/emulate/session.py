@@ -87,11 +87,12 @@ class Session:
         name = public_name(self.calling) or op
         key = (place.file, place.line, name)
         trail = tuple(each.step for each in frames)
-        self.refusals.setdefault(key, Refusal(place.file, place.line, place.function, name, error, message, trail))
+        found = Refusal(place.file, place.line, place.function, name, error, message, trail, place.text)
+        self.refusals.setdefault(key, found)
 
 
 def public_name(function: Callable[..., object] | None) -> str:
     """The name under which users know a torch function, or an empty string."""
     if function is None:
         return ""
-    return torch.overrides.resolve_name(function) or ""
+    return (torch.overrides.resolve_name(function) or "").replace("torch.functional.", "torch.")

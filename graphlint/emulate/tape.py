@@ -79,6 +79,10 @@ class Tape:
         if tensor.memory.capture != self.serial and key not in self.before and not value._is_zerotensor():
             self.before[key] = (_bytes(value), _bytes(value).clone())
 
+    def orphans(self) -> int:
+        """How many tensors outside the capture are read by the graph alone."""
+        return len(self.freed) + sum(bool(each.died) for each in self.outside.values())
+
     def undo(self) -> None:
         """Put back what memory outside the capture held."""
         with torch.inference_mode(), outside():

@@ -117,7 +117,7 @@ def device_class(kind: type) -> type:
     """The class of a device tensor that was of this class on the host."""
     if issubclass(kind, DeviceTensor):
         return kind
-    if kind in (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer):
+    if kind in (torch.Tensor, torch.nn.Parameter, getattr(torch.nn, "Buffer", None)):  # `Buffer` since torch 2.5
         return DeviceTensor
     metaclass: Any = type(kind)
     made: type = metaclass(kind.__name__, (DeviceTensor, kind), {"__module__": kind.__module__})

@@ -19,6 +19,7 @@ from graphlint.emulate.compiled import compiled
 from graphlint.emulate.dispatch import Dispatch
 from graphlint.emulate.functions import Functions
 from graphlint.emulate.generators import DeviceGenerator
+from graphlint.emulate.loading import load_with
 from graphlint.emulate.session import Session
 from graphlint.emulate.streams import SESSIONS
 from graphlint.emulate.tensor import CURRENT, DeviceTensor
@@ -61,6 +62,7 @@ def _patches(session: Session) -> Iterator[tuple[Any, str, Any]]:
     yield torch._C, "_host_emptyCache", lambda: None
     yield torch, "Generator", DeviceGenerator
     yield torch, "compile", compiled
+    yield torch, "load", load_with(torch.load)
     yield torch.compiler, "cudagraph_mark_step_begin", lambda: None
     yield torch, "_has_compatible_shallow_copy_type", _compatible
     yield torch.version, "cuda", CUDA
@@ -81,8 +83,11 @@ def _engine(functions: Functions) -> Iterator[tuple[Any, str, Any]]:
 
 
 def _compatible(input: torch.Tensor, from_: torch.Tensor) -> bool:
-    """A host and a CUDA tensor can trade places in torch, and `Functions` sees to it that they can here."""
-    return True
+    """A host and a CUDA tensor can trade places in torch, and `Functions` sees to it that they can here.
+
+    Only a host tensor that C++ holds on to, such as a leaf of a graph that lives, cannot turn into another.
+    """
+    return isinstance(input, DeviceTensor) or not isinstance(from_, DeviceTensor) or getattr(input, "_use_count", int)() <= 1
 
 
 def _accelerator(told: dict[str, Any]) -> Iterator[tuple[Any, str, Any]]:
