@@ -130,8 +130,8 @@ def render(table: Sequence[Row]) -> str:
     lines = [
         "# Predicted and observed", "", GENERATED, "", "Every rule's page has an example that fails and one that captures,",
         f"and `fixtures/` has more; each was captured on a real GPU: {head}.",
-        "A finding is *confirmed* when a capture refused its line or the replay was wrong because of it, *refuted* when its",
-        "line ran and nothing happened. What one capture cannot show (a cost, a second GPU) has dashes.", "",
+        "A finding is *confirmed* when a capture refused its line or the replay was wrong because of it, *refuted* when",
+        "its line ran and nothing happened. What one capture cannot show (a cost, a second GPU) has dashes.", "",
         "| rule | predicts | example that fails | example that captures | confirmed | refuted | missed |",
         "| --- | --- | --- | --- | ---: | ---: | ---: |",
     ]  # fmt: skip
