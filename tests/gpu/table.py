@@ -1,6 +1,6 @@
 """Predicted against observed: recorded outcomes of pages and fixtures held against what `check` says of them today.
 
-python -m tests.gpu.table          writes docs/observed.md, and the table of regimes in docs/confirm.md
+python -m tests.gpu.table          writes docs/observed.md, and the table of regimes in README.md and docs/confirm.md
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from graphlint.types import Confidence, Finding
 from tests.gpu.record import ROOT, page_files
 
 DATA = ROOT / "tests" / "data" / "verdicts"
+PAGES = ("README.md", "docs/confirm.md")
 TIMED = {
     "decode_step": "decode, batch 1, 24 layers",
     "large_batch": "forward, 16 x 1024 tokens, 8 layers",
@@ -158,7 +159,7 @@ def regimes() -> str:
     """The measured steps: both sides of the inequality, and what a graph gains."""
     record = recorded("regimes")
     lines = [
-        f"<!-- regimes -->\n{record['machine']['name']}, torch {record['machine']['torch']}, {record['date']}:",
+        f"{record['machine']['name']}, torch {record['machine']['torch']}, {record['date']}:",
         "",
         "| step | kernels | host time for each | launching | computing | eager | replay | gain |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
@@ -167,6 +168,13 @@ def regimes() -> str:
         if each["target"] in TIMED:
             lines.append(_regime(TIMED[each["target"]], each["figures"]))
     return "\n".join(lines) + "\n"
+
+
+def filled(text: str) -> str:
+    """A page with the table of regimes between its marks."""
+    head, begin, rest = text.partition("<!-- regimes: begin -->\n")
+    _, end, tail = rest.partition("<!-- regimes: end -->")
+    return f"{head}{begin}\n{regimes()}\n{end}{tail}"
 
 
 def _regime(name: str, figures: Mapping[str, float]) -> str:
@@ -179,8 +187,9 @@ def _regime(name: str, figures: Mapping[str, float]) -> str:
 
 def main() -> int:
     (ROOT / "docs" / "observed.md").write_text(render(rows()), encoding="utf-8")
-    page = ROOT / "docs" / "confirm.md"
-    page.write_text(page.read_text().partition("<!-- regimes -->")[0] + regimes(), encoding="utf-8")
+    for name in PAGES:
+        page = ROOT / name
+        page.write_text(filled(page.read_text(encoding="utf-8")), encoding="utf-8")
     return 0
 
 
