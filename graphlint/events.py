@@ -175,6 +175,14 @@ class PinnedMemory(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DataSize(Event):
+    """A host number that was read from the device decides the shape of a result."""
+
+    call: str
+    argument: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HostRandom(Event):
     """A random number is drawn on the host."""
 

@@ -36,6 +36,8 @@ from graphlint.types import Finding
 
 @rule("GL803", on=FrozenScalar, predicts=None, compile="defeats")
 def compiled_scalar(event: FrozenScalar) -> Finding | None:
+    if event.what != "host tensor":
+        return None
     return finding(
         event,
         f"`{event.text}` brings a host tensor into a compiled function, which splits its graph or turns graphs off",

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from graphlint.interp import calls, expressions, indexing, modules, operators, python, statements, torch_calls, transfers
+from graphlint.interp.grounding import grounded
 from graphlint.interp.readout import RegionEvents, read_regions
 from graphlint.project import Project
 from graphlint.site.readout import read_sites
@@ -35,7 +36,8 @@ def interpret(sources: Sequence[Source], named: Collection[str] = ()) -> Iterato
         around[_place(each.region)] = known._replace(events=(*known.events, *each.events))
     for inside in read_regions(project, named):
         outside = around.pop(_place(inside.region), None)
-        yield inside if outside is None else inside._replace(events=(*inside.events, *outside.events))
+        more = outside.events if outside is not None else ()
+        yield inside._replace(events=(*grounded(inside.events), *more))
     yield from around.values()
 
 

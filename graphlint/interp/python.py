@@ -394,7 +394,8 @@ def _math(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
         if tensor is not None:
             frame.emit(HostCast, node, tensor.sure, builtin=ast.unparse(node.func) if isinstance(node, ast.Call) else "math")
             break
-    return Number(Kind.FLOAT, None, Origin.CONFIG)
+    origins = [value.origin for value in arguments.values() if isinstance(value, Number)]
+    return Number(Kind.FLOAT, None, max([Origin.CONFIG, *origins], key=lambda origin: origin.value))
 
 
 MATH = "ceil floor sqrt log log2 log10 exp pow sin cos tan atan atan2 hypot fabs isnan isinf isfinite gcd trunc comb erf"

@@ -65,11 +65,35 @@ def call_row(frame: Frame, name: str, arguments: Arguments, node: ast.AST, owner
     for effect in row.effects:
         raise_effect(frame, row, effect, facts, node)
     note_frozen(frame, facts.given.values(), node)
+    note_sizes(frame, row, facts, node)
     value = result(frame, row, row.result, facts)
     return ExternalObject(row.name, arguments) if value is MODULE else value
 
 
 MODULE = ExternalObject("module")
+
+SIZES = frozenset(
+    "size sizes shape split_size split_sizes split_size_or_sections indices_or_sections repeats end k n steps length output_size".split()
+)
+"""Parameters that decide the shape of a result, among those that take host numbers."""
+
+
+def note_sizes(frame: Frame, row: Row, facts: Facts, node: ast.AST) -> None:
+    """A number that was read from the device decides the shape of a result."""
+    for parameter in row.parameters:
+        if parameter.host and parameter.name in SIZES and _is_data(facts.given.get(parameter.name)):
+            frame.emit(events.DataSize, node, Confidence.LIKELY, call=short(row), argument=parameter.name)
+            return
+
+
+def _is_data(value: Value | None, depth: int = 2) -> bool:
+    """Whether a value is a number that depends on tensor data, or a sequence with one."""
+    if isinstance(value, Number):
+        return value.origin is Origin.DATA
+    if not isinstance(value, Seq) or not depth:
+        return False
+    parts = [*(value.items or ()), *([value.rest] if value.rest is not None else [])]
+    return any(_is_data(part, depth - 1) for part in parts)
 
 
 def call_tensor_method(frame: Frame, receiver: Tensor, name: str, arguments: Arguments, node: ast.AST) -> Value:

@@ -1,0 +1,12 @@
+"""Events that mean something only together with others of their region."""
+
+from __future__ import annotations
+
+from graphlint.events import Event, FrozenScalar, HostMutation
+
+
+def grounded(events: tuple[Event, ...]) -> tuple[Event, ...]:
+    """Events without the numbers that would be frozen if they changed, unless host state does change in the region."""
+    if any(isinstance(event, HostMutation) for event in events):
+        return events
+    return tuple(event for event in events if not (isinstance(event, FrozenScalar) and event.what == "number"))
