@@ -40,8 +40,8 @@ How to fix: capture the largest size first.
 
 from __future__ import annotations
 
-from graphlint.events import AscendingBuckets
 from graphlint.rule import finding, rule
+from graphlint.site_events import AscendingBuckets
 from graphlint.types import Finding
 
 

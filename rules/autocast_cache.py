@@ -46,8 +46,8 @@ How to fix: `cache_enabled=False`, or a block of its own inside the region.
 
 from __future__ import annotations
 
-from graphlint.events import AutocastCache
 from graphlint.rule import finding, rule
+from graphlint.site_events import AutocastCache
 from graphlint.types import Finding
 
 

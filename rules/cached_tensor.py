@@ -53,8 +53,8 @@ How to fix: a cache without a bound, or a buffer.
 
 from __future__ import annotations
 
-from graphlint.events import CachedTensor
 from graphlint.rule import finding, rule
+from graphlint.site_events import CachedTensor
 from graphlint.types import Finding
 
 

@@ -38,8 +38,8 @@ How to fix: capture once before the loop and feed it with `copy_`.
 
 from __future__ import annotations
 
-from graphlint.events import CaptureInLoop
 from graphlint.rule import finding, rule
+from graphlint.site_events import CaptureInLoop
 from graphlint.types import Finding
 
 

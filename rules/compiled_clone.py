@@ -32,8 +32,8 @@ How to fix: clone where the function is called.
 
 from __future__ import annotations
 
-from graphlint.events import CompiledClone
 from graphlint.rule import finding, rule
+from graphlint.site_events import CompiledClone
 from graphlint.types import Finding
 
 

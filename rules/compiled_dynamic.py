@@ -25,8 +25,8 @@ How to fix: leave `dynamic` out and pad to a few sizes, or compile without graph
 
 from __future__ import annotations
 
-from graphlint.events import CompiledDynamic
 from graphlint.rule import finding, rule
+from graphlint.site_events import CompiledDynamic
 from graphlint.types import Finding
 
 

@@ -38,8 +38,8 @@ How to fix: return the new value, or make the state a buffer of the module.
 
 from __future__ import annotations
 
-from graphlint.events import CompiledInputMutated
 from graphlint.rule import finding, rule
+from graphlint.site_events import CompiledInputMutated
 from graphlint.types import Finding
 
 

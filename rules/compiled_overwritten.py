@@ -37,8 +37,8 @@ How to fix: clone the result outside the compiled function before the next call.
 
 from __future__ import annotations
 
-from graphlint.events import CompiledOverwritten
 from graphlint.rule import finding, rule
+from graphlint.site_events import CompiledOverwritten
 from graphlint.types import Finding
 
 

@@ -7,22 +7,30 @@ Fails:
 
     import torch
 
-    def step(x, scale):
-        # graphlint: ignore[frozen-scalar] -- shown by the page of that rule
-        return x * scale
+    class Step(torch.nn.Module):
+        def forward(self, x, scale):
+            # graphlint: ignore[frozen-scalar] -- shown by the page of that rule
+            return x * scale
 
     def inputs():
         return torch.ones(4, device="cuda"), torch.tensor(2.0)
+
+    def build(device):
+        return {"fn": Step(), "args": (torch.ones(4, device=device), torch.tensor(2.0))}
 
 Captures:
 
     import torch
 
-    def step(x, scale):
-        return x * scale
+    class Step(torch.nn.Module):
+        def forward(self, x, scale):
+            return x * scale
 
     def inputs():
         return torch.ones(4, device="cuda"), torch.tensor(2.0, device="cuda")
+
+    def build(device):
+        return {"fn": Step(), "args": (torch.ones(4, device=device), torch.tensor(2.0, device=device))}
 
 How to fix: put the value into a device tensor.
 """

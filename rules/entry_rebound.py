@@ -58,8 +58,8 @@ How to fix: write the new value into the tensor that the entry holds, or use ano
 
 from __future__ import annotations
 
-from graphlint.events import EntryRebound
 from graphlint.rule import finding, rule
+from graphlint.site_events import EntryRebound
 from graphlint.types import Finding
 
 

@@ -62,8 +62,8 @@ How to fix: make the rate a device tensor (`lr=torch.tensor(1e-3, device=...)`) 
 
 from __future__ import annotations
 
-from graphlint.events import RateFrozen
 from graphlint.rule import finding, rule
+from graphlint.site_events import RateFrozen
 from graphlint.types import Finding
 
 

@@ -59,8 +59,8 @@ How to fix: leave it out (a captured backward pass writes, it does not add), or 
 
 from __future__ import annotations
 
-from graphlint.events import GradientsDropped
 from graphlint.rule import finding, rule
+from graphlint.site_events import GradientsDropped
 from graphlint.types import Finding
 
 

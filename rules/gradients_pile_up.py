@@ -49,8 +49,8 @@ How to fix: `zero_grad(set_to_none=True)` right before the capture.
 
 from __future__ import annotations
 
-from graphlint.events import GradientsPileUp
 from graphlint.rule import finding, rule
+from graphlint.site_events import GradientsPileUp
 from graphlint.types import Finding
 
 

@@ -27,8 +27,8 @@ How to fix: wrap the callable so that it takes its tensors by position; `autocas
 
 from __future__ import annotations
 
-from graphlint.events import GraphedMisused
 from graphlint.rule import finding, rule
+from graphlint.site_events import GraphedMisused
 from graphlint.types import Finding
 
 

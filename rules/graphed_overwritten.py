@@ -31,8 +31,8 @@ How to fix: clone the first result, or graph the callable twice.
 
 from __future__ import annotations
 
-from graphlint.events import GraphedOverwritten
 from graphlint.rule import finding, rule
+from graphlint.site_events import GraphedOverwritten
 from graphlint.types import Finding
 
 

@@ -40,8 +40,8 @@ How to fix: allocate the cache at full size and write with `index_copy_` at a po
 
 from __future__ import annotations
 
-from graphlint.events import GrowingState
 from graphlint.rule import finding, rule
+from graphlint.site_events import GrowingState
 from graphlint.types import Finding
 
 

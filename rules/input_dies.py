@@ -48,8 +48,8 @@ How to fix: keep the inputs for as long as the graph, next to it.
 
 from __future__ import annotations
 
-from graphlint.events import InputDies
 from graphlint.rule import finding, rule
+from graphlint.site_events import InputDies
 from graphlint.types import Finding
 
 

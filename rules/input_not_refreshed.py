@@ -40,8 +40,8 @@ How to fix: copy every new input into its captured tensor before `replay()`.
 
 from __future__ import annotations
 
-from graphlint.events import InputNotRefreshed
 from graphlint.rule import finding, rule
+from graphlint.site_events import InputNotRefreshed
 from graphlint.types import Finding
 
 

@@ -40,8 +40,8 @@ How to fix: write the new data into the captured tensor with `copy_`.
 
 from __future__ import annotations
 
-from graphlint.events import InputRebound
 from graphlint.rule import finding, rule
+from graphlint.site_events import InputRebound
 from graphlint.types import Finding
 
 

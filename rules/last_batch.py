@@ -41,8 +41,8 @@ How to fix: `drop_last=True`, or pad the last batch.
 
 from __future__ import annotations
 
-from graphlint.events import LastBatch
 from graphlint.rule import finding, rule
+from graphlint.site_events import LastBatch
 from graphlint.types import Finding
 
 

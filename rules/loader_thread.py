@@ -44,8 +44,8 @@ How to fix: capture before the loop, or pass `capture_error_mode="thread_local"`
 
 from __future__ import annotations
 
-from graphlint.events import LoaderThread
 from graphlint.rule import finding, rule
+from graphlint.site_events import LoaderThread
 from graphlint.types import Finding
 
 

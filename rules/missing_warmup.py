@@ -36,8 +36,8 @@ How to fix: call the captured code about three times on a side stream before the
 
 from __future__ import annotations
 
-from graphlint.events import WarmupMissing
 from graphlint.rule import finding, rule
+from graphlint.site_events import WarmupMissing
 from graphlint.types import Finding
 
 

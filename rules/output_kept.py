@@ -45,8 +45,8 @@ How to fix: keep `out.clone()`, or read what is needed before the next replay.
 
 from __future__ import annotations
 
-from graphlint.events import OutputKept
 from graphlint.rule import finding, rule
+from graphlint.site_events import OutputKept
 from graphlint.types import Finding
 
 

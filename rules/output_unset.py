@@ -39,8 +39,8 @@ How to fix: replay once before the result is read.
 
 from __future__ import annotations
 
-from graphlint.events import OutputUnset
 from graphlint.rule import finding, rule
+from graphlint.site_events import OutputUnset
 from graphlint.types import Finding
 
 

@@ -37,8 +37,8 @@ How to fix: wait before the capture and before each replay, or use an external e
 
 from __future__ import annotations
 
-from graphlint.events import OutsideEvent
 from graphlint.rule import finding, rule
+from graphlint.site_events import OutsideEvent
 from graphlint.types import Finding
 
 

@@ -41,8 +41,8 @@ How to fix: clear the rest before each replay (`static[n:].zero_()`), or mask it
 
 from __future__ import annotations
 
-from graphlint.events import PaddingLeft
 from graphlint.rule import finding, rule
+from graphlint.site_events import PaddingLeft
 from graphlint.types import Finding
 
 

@@ -51,8 +51,8 @@ How to fix: cut the result to the true length.
 
 from __future__ import annotations
 
-from graphlint.events import PaddingReturned
 from graphlint.rule import finding, rule
+from graphlint.site_events import PaddingReturned
 from graphlint.types import Finding
 
 

@@ -42,8 +42,8 @@ How to fix: keep the captured input under a name that the region does not replac
 
 from __future__ import annotations
 
-from graphlint.events import RefreshMissesInput
 from graphlint.rule import finding, rule
+from graphlint.site_events import RefreshMissesInput
 from graphlint.types import Finding
 
 

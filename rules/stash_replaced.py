@@ -49,8 +49,8 @@ How to fix: write into a buffer with `copy_`, and clear it with `zero_()`.
 
 from __future__ import annotations
 
-from graphlint.events import StashReplaced
 from graphlint.rule import finding, rule
+from graphlint.site_events import StashReplaced
 from graphlint.types import Finding
 
 

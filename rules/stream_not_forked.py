@@ -33,8 +33,8 @@ How to fix: `side.wait_stream(torch.cuda.current_stream())` before the block.
 
 from __future__ import annotations
 
-from graphlint.events import StreamNotForked
 from graphlint.rule import finding, rule
+from graphlint.site_events import StreamNotForked
 from graphlint.types import Finding
 
 

@@ -33,8 +33,8 @@ How to fix: `torch.cuda.current_stream().wait_stream(side)` before the region en
 
 from __future__ import annotations
 
-from graphlint.events import StreamNotJoined
 from graphlint.rule import finding, rule
+from graphlint.site_events import StreamNotJoined
 from graphlint.types import Finding
 
 

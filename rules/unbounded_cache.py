@@ -62,8 +62,8 @@ How to fix: round the size up to a bucket, bound the number of graphs, and run e
 
 from __future__ import annotations
 
-from graphlint.events import UnboundedCache
 from graphlint.rule import finding, rule
+from graphlint.site_events import UnboundedCache
 from graphlint.types import Finding
 
 

@@ -40,8 +40,8 @@ How to fix: pass the pool of the first graph (`graph.pool()`) or a `torch.cuda.g
 
 from __future__ import annotations
 
-from graphlint.events import UnsharedPool
 from graphlint.rule import finding, rule
+from graphlint.site_events import UnsharedPool
 from graphlint.types import Finding
 
 

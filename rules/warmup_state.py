@@ -41,8 +41,8 @@ How to fix: save the buffers before the warm-up and load them after the capture,
 
 from __future__ import annotations
 
-from graphlint.events import WarmupMovesState
 from graphlint.rule import finding, rule
+from graphlint.site_events import WarmupMovesState
 from graphlint.types import Finding
 
 

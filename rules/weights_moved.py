@@ -42,8 +42,8 @@ How to fix: write into the parameters in place, or capture again.
 
 from __future__ import annotations
 
-from graphlint.events import WeightsMoved
 from graphlint.rule import finding, rule
+from graphlint.site_events import WeightsMoved
 from graphlint.types import Finding
 
 

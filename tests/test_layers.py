@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 LAYERS = (
     ("graphlint", "types", "errors", "case"),
-    ("events",),
+    ("events", "site_events"),
     ("notebook", "syntax", "source", "discover", "config"),
     ("project",),
     ("values",),

@@ -51,8 +51,19 @@ def _report(frame: Frame, owner: Value, target: ast.Attribute, value: Value, nod
     if any(tensor.place is not Place.HOST for tensor in tensors_in(value, 2)):
         buffer = any(_is_buffer(frame, member, target.attr) for member in lasting)
         frame.emit(Rebound, node, target=text, buffer=buffer)
-    elif augmented and any(isinstance(member, (Number, Bool)) for member in members(value)):
+    elif any(isinstance(member, (Number, Bool)) and (augmented or member.origin is Origin.STATE) for member in members(value)):
         frame.emit(HostMutation, node, target=text, what="counter")
+
+
+def report_growth(frame: Frame, node: ast.AST) -> None:
+    """`self.history.append(...)`: a container of an object that outlives the region gets one item at capture."""
+    holder = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+    if not isinstance(holder, ast.Attribute) or not isinstance(holder.value, ast.Name) or path_of(holder) in frame.env:
+        return
+    owner = frame.env.get(holder.value.id)
+    lasting = [each for each in members(owner) if isinstance(each, Instance) and not each.fresh] if owner is not None else []
+    if lasting and not any(is_building(frame, each) for each in lasting):
+        frame.emit(HostMutation, node, target=ast.unparse(holder), what="container")
 
 
 def _is_buffer(frame: Frame, member: Instance, name: str) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from fnmatch import fnmatchcase
 
 from graphlint.effects.table import lookup
-from graphlint.events import HostArgument, HostCast, HostCompare, HostFormat
+from graphlint.events import GraphBreak, HostArgument, HostCast, HostCompare, HostFormat
 from graphlint.interp.annotations import PLAIN
 from graphlint.interp.conditions import truth
 from graphlint.interp.dispatch import apply, attribute, element
@@ -16,7 +16,7 @@ from graphlint.interp.expressions import formats
 from graphlint.interp.frame import Frame
 from graphlint.interp.indexing import with_entry
 from graphlint.interp.isinstance import split
-from graphlint.interp.mutation import path_of
+from graphlint.interp.mutation import path_of, report_growth
 from graphlint.interp.objects import record_of, store_attribute
 from graphlint.types import Confidence, Target
 from graphlint.values import (
@@ -193,6 +193,8 @@ def texts(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     name = ast.unparse(node.func) if isinstance(node, ast.Call) else "print"
     for value in arguments.values():
         formats(frame, value, node, name)
+    if name == "print" and not any(device_tensor(value) for value in arguments.values()):
+        frame.emit(GraphBreak, node, construct="print", why="Dynamo does not trace output")
     return Nothing() if name == "print" else Text()
 
 
@@ -407,6 +409,7 @@ for _name in MATH.split():
 def append(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
     assert isinstance(receiver, Seq)
     value = arguments.positional[-1] if arguments.positional else Unknown()
+    report_growth(frame, node)
     if receiver.items is not None and receiver.rest is None and len(receiver.items) < 16:
         changed = receiver.replace(items=(*receiver.items, value))
     else:
@@ -418,6 +421,7 @@ def append(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -
 @method(Seq, "extend", "update")
 def extend(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
     assert isinstance(receiver, Seq)
+    report_growth(frame, node)
     held = element(frame, first(arguments) or Unknown(), node)
     empty = receiver.items == () and receiver.rest is None
     write_back(frame, node, Seq(receiver.form, None, held if empty else join(receiver.element(), held)))

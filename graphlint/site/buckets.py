@@ -5,20 +5,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from graphlint.events import (
-    AscendingBuckets,
-    CaptureInLoop,
-    Event,
-    PaddingLeft,
-    PaddingReturned,
-    UnboundedCache,
-    UnsharedPool,
-)
+from graphlint.events import Event
 from graphlint.site.acts import Act, Layer, Verb, span, text
 from graphlint.site.construct import argument
 from graphlint.site.names import MIXING
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
+from graphlint.site_events import (
+    AscendingBuckets,
+    CaptureInLoop,
+    PaddingLeft,
+    PaddingReturned,
+    UnboundedCache,
+    UnsharedPool,
+)
 from graphlint.types import Confidence, Region
 
 Told = Iterator[tuple[Region, Event]]

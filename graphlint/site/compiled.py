@@ -5,19 +5,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from graphlint.events import (
-    CompiledClone,
-    CompiledDynamic,
-    CompiledInputMutated,
-    CompiledOverwritten,
-    CompiledStaleRead,
-    Event,
-)
+from graphlint.events import Event
 from graphlint.site.acts import Act, Frame, Verb, span
 from graphlint.site.names import GRAPH_MODES
 from graphlint.site.reuse import reuses
 from graphlint.site.story import Story, tell
 from graphlint.site.things import Kind, Thing
+from graphlint.site_events import (
+    CompiledClone,
+    CompiledDynamic,
+    CompiledInputMutated,
+    CompiledOverwritten,
+    CompiledStaleRead,
+)
 from graphlint.types import Region, Target
 
 Told = Iterator[tuple[Region, Event]]

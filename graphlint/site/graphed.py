@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from graphlint.events import Event, GraphedMisused, GraphedOverwritten
+from graphlint.events import Event
 from graphlint.site.acts import Act, Verb, span
 from graphlint.site.construct import argument, constant
 from graphlint.site.reuse import reuses
 from graphlint.site.story import Story, tell
 from graphlint.site.things import Kind, Thing
+from graphlint.site_events import GraphedMisused, GraphedOverwritten
 from graphlint.types import Confidence, Region
 
 Told = Iterator[tuple[Region, Event]]

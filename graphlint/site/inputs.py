@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from graphlint.events import EntryRebound, Event, InputDies, InputNotRefreshed, InputRebound, RefreshMissesInput
+from graphlint.events import Event
 from graphlint.site.acts import Act, Frame, Verb
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import STATE, Kind, Scope, Slot, Thing
+from graphlint.site_events import EntryRebound, InputDies, InputNotRefreshed, InputRebound, RefreshMissesInput
 from graphlint.types import Region
 
 Told = Iterator[tuple[Region, Event]]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from graphlint.events import Event, LastBatch, LoaderThread
+from graphlint.events import Event
 from graphlint.site.acts import Verb
 from graphlint.site.construct import argument, constant
 from graphlint.site.story import Story, region, tell
 from graphlint.site.things import Kind
+from graphlint.site_events import LastBatch, LoaderThread
 from graphlint.types import Region
 
 Told = Iterator[tuple[Region, Event]]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from graphlint.events import Event, OutputKept, OutputUnset
+from graphlint.events import Event
 from graphlint.site.acts import Act, Verb
 from graphlint.site.inputs import root
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Scope, Thing
+from graphlint.site_events import OutputKept, OutputUnset
 from graphlint.types import Region
 
 Told = Iterator[tuple[Region, Event]]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from graphlint.events import CachedTensor, Event, GrowingState
+from graphlint.events import Event
 from graphlint.site.acts import Act, Verb
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
+from graphlint.site_events import CachedTensor, GrowingState
 from graphlint.types import Confidence, Region
 
 Told = Iterator[tuple[Region, Event]]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from graphlint.events import Event, OutsideEvent, StreamNotForked, StreamNotJoined
+from graphlint.events import Event
 from graphlint.site.acts import Act, Verb
 from graphlint.site.construct import argument, constant
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
+from graphlint.site_events import OutsideEvent, StreamNotForked, StreamNotJoined
 from graphlint.types import Region
 
 Told = Iterator[tuple[Region, Event]]

@@ -5,17 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from graphlint.events import (
-    AutocastCache,
-    Event,
-    GradientsDropped,
-    GradientsPileUp,
-    RateFrozen,
-)
+from graphlint.events import Event
 from graphlint.site.acts import Act, Verb
 from graphlint.site.construct import argument, constant
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
+from graphlint.site_events import AutocastCache, GradientsDropped, GradientsPileUp, RateFrozen
 from graphlint.types import Region
 
 Told = Iterator[tuple[Region, Event]]

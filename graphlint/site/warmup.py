@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from graphlint.events import Event, WarmupMissing, WarmupMovesState
+from graphlint.events import Event
 from graphlint.site.acts import Act, Verb, span, text
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
+from graphlint.site_events import WarmupMissing, WarmupMovesState
 from graphlint.types import Confidence, Region
 
 Told = Iterator[tuple[Region, Event]]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from graphlint.events import Event, StashReplaced, WeightsMoved
+from graphlint.events import Event
 from graphlint.site.acts import Act, Verb
 from graphlint.site.construct import constant
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
+from graphlint.site_events import StashReplaced, WeightsMoved
 from graphlint.types import Region
 
 Told = Iterator[tuple[Region, Event]]
