@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -157,3 +158,11 @@ def test_what_vmap_wraps_is_not_looked_into() -> None:
     outcome = confirm(lambda: Case(step, (torch.ones(2, 3),)))
     assert (outcome.result, outcome.complete) == ("refused", True)
     assert lines(outcome) == ["return rows * float(rows.sum())"]
+
+
+def test_a_clock_is_no_noise() -> None:
+    def step(x: torch.Tensor) -> torch.Tensor:
+        return x * (time.perf_counter_ns() % 1009)
+
+    outcome = confirm(lambda: Case(step, (torch.ones(4),)))
+    assert outcome.result == "stale"

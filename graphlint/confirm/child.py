@@ -13,6 +13,7 @@ import faulthandler
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from typing import IO, Any
@@ -114,10 +115,17 @@ def _confirmed(one: Plan, stage: Stage) -> Outcome:
     if kind == "emulated":
         from graphlint import emulate  # only here: it replaces parts of torch
 
-        return emulate.confirm(one, stage)  # type: ignore[attr-defined,no-any-return,unused-ignore]
+        return _left_out(emulate.confirm(one, stage), one)
     from graphlint.confirm import target  # imports torch
 
     return target.confirm(one, stage)
+
+
+def _left_out(outcome: Outcome, one: Plan) -> Outcome:
+    """Says which parts were asked for that only a GPU can show."""
+    asked = {"--shapes": one.options.shapes, "--compile": one.options.compile, "--graphed": one.options.graphed}
+    notes = tuple(f"`{name}` needs a GPU and was left out" for name, wanted in asked.items() if wanted)
+    return replace(outcome, notes=(*outcome.notes, *notes))
 
 
 def backend(device: str) -> str:

@@ -16,6 +16,9 @@ RELATIVE = {
 }  # fmt: skip
 """Tolerance by dtype, relative to the largest value: a replay may pick another kernel than eager (workspaces differ)."""
 
+LOUD = 10.0
+"""How many tolerances eager must differ from itself by before that is taken for more than the order of additions."""
+
 Tensors = Mapping[str, torch.Tensor]
 
 
@@ -65,6 +68,20 @@ def noise(first: list[Step], second: list[Step]) -> dict[str, float]:
         for name in set(one.tensors) & set(other.tensors):
             found[name] = max(found.get(name, 0.0), gap(one.tensors[name], other.tensors[name]))
     return found
+
+
+def shared(noise: Mapping[str, float], expected: Step, last: Step, again: Step) -> dict[str, float]:
+    """The noise that replays have too.
+
+    Where eager differs from itself by far more than rounding and a repeated replay does not by one bit, eager took
+    something new from the host (a clock, an unseeded generator) that the graph keeps: that is no noise.
+    """
+    kept = dict(noise)
+    for name in set(noise) & set(expected.tensors) & set(last.tensors) & set(again.tensors):
+        loud = noise[name] > LOUD * tolerance(expected.tensors[name])
+        if loud and gap(last.tensors[name], again.tensors[name]) == 0.0:
+            kept[name] = 0.0
+    return kept
 
 
 def alike(got: torch.Tensor, expected: torch.Tensor) -> bool:

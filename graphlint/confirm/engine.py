@@ -87,7 +87,7 @@ def replayed(setting: Setting, trial: Trial, captured: Captured) -> Outcome:
         got = replays(setting, trial, captured, watched)
     except RuntimeError as error:
         return replace(outcome, result="stale", reason=f"a replay raised: {frames.words(error)}", replays=("error",))
-    return _judged(outcome, got, setting, trial, list(watched))
+    return _judged(outcome, got[:-1], got[-1], setting, trial, list(watched))
 
 
 def written_tensors(before: state.Snapshot, after: state.Snapshot) -> dict[str, torch.Tensor]:
@@ -101,11 +101,11 @@ def _wrote(before: state.Snapshot, path: str, tensor: torch.Tensor) -> bool:
 
 
 def replays(setting: Setting, trial: Trial, captured: Captured, watched: dict[str, torch.Tensor]) -> list[Step]:
-    """Copy new inputs in, replay, and take what is there."""
+    """Copy new inputs in, replay, and take what is there; the last inputs twice, to see whether a replay repeats itself."""
     setting.stage("replaying")
     case, taken = trial.case, []
     static = values.leaves(tuple(case.args), dict(case.kwargs))
-    for place_, (args, kwargs) in enumerate(trial.inputs):
+    for place_, (args, kwargs) in [*enumerate(trial.inputs), *list(enumerate(trial.inputs))[-1:]]:
         values.copy_in(static, values.leaves(args, kwargs))
         if case.restore is not None:
             case.restore()
@@ -138,12 +138,13 @@ def twin(setting: Setting, inputs: Inputs, watched: list[str]) -> list[Step]:
     return taken
 
 
-def _judged(outcome: Outcome, got: list[Step], setting: Setting, trial: Trial, watched: list[str]) -> Outcome:
+def _judged(outcome: Outcome, got: list[Step], again: Step, setting: Setting, trial: Trial, watched: list[str]) -> Outcome:
     """Compare; eager's own noise is looked at only where something differs."""
     expected = twin(setting, trial.inputs, watched)
     found = _gaps(got, expected, {})
     if any(found):
-        found = _gaps(got, expected, compare.noise(expected, twin(setting, trial.inputs, watched)))
+        noise = compare.noise(expected, twin(setting, trial.inputs, watched))
+        found = _gaps(got, expected, compare.shared(noise, expected[-1], got[-1], again))
     words = tuple(_word(each) for each in found)
     real = tuple(each for part in found for each in part if each.why != "random")
     notes = tuple(_draw_notes(got, expected))

@@ -80,7 +80,7 @@ def stack() -> tuple[Frame, ...]:
 
 def trail(error: BaseException) -> tuple[Frame, ...]:
     """The user frames an error came through, outermost first; torch's own where there is no other."""
-    every = [(tb.tb_frame.f_code, tb.tb_lineno, tb.tb_lasti) for tb in _chain(error.__traceback__)]
+    every = [(tb.tb_frame.f_code, tb.tb_lineno, tb.tb_lasti) for tb in tracebacks(error.__traceback__)]
     users = [each for each in every if not hidden(each[0].co_filename)]
     return tuple(_frame(*each) for each in users or [each for each in every if _explains(each[0].co_filename)])
 
@@ -90,7 +90,8 @@ def _explains(file: str) -> bool:
     return "/torch/" in path and not any(f"/{part}" in path for part in MACHINERY)
 
 
-def _chain(tb: TracebackType | None) -> list[TracebackType]:
+def tracebacks(tb: TracebackType | None) -> list[TracebackType]:
+    """The links of a traceback, outermost first."""
     found: list[TracebackType] = []
     while tb is not None:
         found.append(tb)

@@ -6,6 +6,7 @@ with an `AssertionError`, and a run that could not be made otherwise.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -69,7 +70,7 @@ def run(target: str, script: Callable[[], object], machine: Machine) -> tuple[Ou
             torch.cuda.synchronize()
         except Exception as raised:
             error = raised
-    if error is not None and not seen.begun and not isinstance(error, AssertionError):
+    if error is not None and not seen.begun and not isinstance(error, AssertionError) and not _is_graphs_own(error):
         raise error
     if error is None and not _is_scripts(made, seen):
         return None, made
@@ -85,6 +86,12 @@ def _is_scripts(made: object, seen: Captures) -> bool:
     except UsageError:
         return seen.begun > 0
     return False
+
+
+def _is_graphs_own(error: BaseException) -> bool:
+    """Whether torch's graph functions raised it, which may refuse before any capture begins."""
+    places = (each.tb_frame.f_code.co_filename.replace(os.sep, "/") for each in frames.tracebacks(error.__traceback__))
+    return any(place.endswith("torch/cuda/graphs.py") for place in places)
 
 
 def judged(target: str, machine: Machine, seen: Captures, error: Exception | None) -> Outcome:
