@@ -18,7 +18,8 @@ import torch
 from graphlint.confirm.frames import hidden
 
 PLAIN = (int, float, complex, str, bytes, bool, type(None))
-LIMIT = 200_000
+LIMIT, LARGE = 200_000, 20_000
+"""Slots of one snapshot, and entries above which a container is taken for data."""
 MUTABLE = (dict, set, OrderedDict, defaultdict)
 """Exact types that are refilled: subclasses (a model's output) may forbid it."""
 NOBODYS = ("torch._", "torch.cuda", "torch.autograd", "builtins", "functools", "logging")
@@ -88,7 +89,9 @@ Children = list[tuple[str, object]]
 
 
 def _open(value: object) -> Iterator[tuple[Any, Any, Children]]:
-    """Each container of an object with its content and its named children."""
+    """Each container of an object with its content and its named children; what holds data is not looked into."""
+    if isinstance(value, (dict, list, tuple, set, deque)) and len(value) > LARGE:
+        return
     if isinstance(value, types.MethodType):
         yield from _opened_object(value.__self__)
     elif isinstance(value, types.FunctionType):
