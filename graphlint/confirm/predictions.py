@@ -56,7 +56,7 @@ def predicted(files: Sequence[str], root: Path) -> tuple[Predicted, ...]:
         return parsed(json.loads(done.stdout), root)
     except (ValueError, KeyError):
         said = (done.stderr or done.stdout).strip().splitlines()
-        raise NoPredictions(f"`check` said nothing that can be compared: {said[-1] if said else 'no output'}") from None
+        raise NoPredictions(f"`check` said nothing that can be compared: {said[0] if said else 'no output'}") from None
 
 
 def parsed(report: Mapping[str, Any], root: Path) -> tuple[Predicted, ...]:
