@@ -108,8 +108,7 @@ def _check_places(plan: Plan, inputs: Tensors, arguments: Kwargs) -> None:
 
 
 def _check_capture(session: Session, plan: Plan, arguments: Kwargs, args: Args, kwargs: Kwargs) -> None:
-    if not session.streams.launch():
-        session.refuse("torch.cuda.stream", "sync")
+    session.launch()
     for row in plan.refusals:
         if row.holds(arguments) and not (row.effect in LIBRARIES and session.use(row.effect)):
             session.refuse(plan.name, row.effect)

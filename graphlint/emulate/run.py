@@ -10,12 +10,12 @@ from graphlint.case import as_case
 from graphlint.confirm import build as building
 from graphlint.confirm import chance, engine, frames, pursuit, shapes, site
 from graphlint.confirm.lines import executed, frozen
-from graphlint.confirm.outcome import Outcome
+from graphlint.confirm.outcome import Outcome, Refusal
 from graphlint.confirm.plan import Options, Plan
 from graphlint.confirm.target import Factory
 from graphlint.confirm.trial import Setting, Trial
 from graphlint.emulate.device import Emulated
-from graphlint.emulate.session import Session
+from graphlint.emulate.session import UNJOINED, Session
 from graphlint.emulate.tape import Tape
 from graphlint.emulate.world import emulated_cuda
 from graphlint.errors import UsageError
@@ -108,15 +108,23 @@ def tape_of(setting: Setting) -> Tape:
 
 def _refused(session: Session, setting: Setting, trial: Trial, error: Exception) -> Outcome:
     """Every refusal that was noted; an error that only capture brought is one too."""
-    refusals = tuple(session.refusals.values())
+    place = engine.place(trial.case.fn)
+    refusals = tuple(_placed(each, place) for each in session.refusals.values())
     raised = not isinstance(error, RuntimeError) or type(error).__name__ != "CaptureRefused"
     if raised:
-        refusals += (pursuit.refusal(error, engine.place(trial.case.fn)),)
+        refusals += (pursuit.refusal(error, place),)
     reason = f"{type(error).__name__}: {frames.words(error)}" if raised else ""
     return Outcome(
         setting.target, "refused", setting.device.machine, refusals, executed=frozen(trial.lines),
         complete=not raised, reason=reason,
     )  # fmt: skip
+
+
+def _placed(refusal: Refusal, place: frames.Frame) -> Refusal:
+    """What is refused at the end of a capture belongs to the captured callable, not to whoever began it."""
+    if refusal.op != UNJOINED:
+        return refusal
+    return replace(refusal, file=place.file, line=place.line, function=place.function, trail=(place.step,), text="")
 
 
 def _judged(session: Session, outcome: Outcome) -> Outcome:

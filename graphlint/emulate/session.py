@@ -15,6 +15,9 @@ from graphlint.emulate.streams import Streams
 from graphlint.emulate.tape import Tape
 from graphlint.emulate.tensor import Allocator, storage_key
 
+UNJOINED = "end of capture"
+"""The operation that is refused when a forked stream was not joined."""
+
 
 class Pinned:
     """Host storages in page-locked memory."""
@@ -44,6 +47,7 @@ class Session:
         self.compiled = 0
         self.calling: Callable[..., object] | None = None
         self.refusals: dict[tuple[str, int, str], Refusal] = {}
+        self.strays: dict[int, Refusal] = {}
         self.libraries: set[str] = set()
         self.unknown: dict[str, None] = {}
 
@@ -56,6 +60,7 @@ class Session:
         self.serial += 1
         self.graph = self.allocator.capture = self.serial
         self.tape = Tape(self.serial, self.allocator)
+        self.strays.clear()
         self.streams.begin()
         return self.tape
 
@@ -67,7 +72,10 @@ class Session:
             self.nested -= 1
             return
         if self.streams.unjoined():
-            self.refuse("torch.cuda.Stream", "unjoined")
+            self.calling = None
+            self.refuse(UNJOINED, "unjoined")
+        for each in self.strays.values():
+            self.note(each)
         tape, self.tape, self.allocator.capture = self.tape, None, 0
         self.streams.end()
         tape.undo()
@@ -81,14 +89,24 @@ class Session:
 
     def refuse(self, op: str, effect: str) -> None:
         """Note that a capture refuses this here; the first operation of a line that is refused names it."""
+        self.note(self.refusal(op, effect))
+
+    def note(self, found: Refusal) -> None:
+        self.refusals.setdefault((found.file, found.line, found.op), found)
+
+    def refusal(self, op: str, effect: str) -> Refusal:
+        """What a capture would say of the operation that is under way."""
         frames = stack()
         place = frames[-1] if frames else Frame("", 0, "")
         error, message = EFFECTS[effect]
-        name = public_name(self.calling) or op
-        key = (place.file, place.line, name)
         trail = tuple(each.step for each in frames)
-        found = Refusal(place.file, place.line, place.function, name, error, message, trail, place.text)
-        self.refusals.setdefault(key, found)
+        name = public_name(self.calling) or op
+        return Refusal(place.file, place.line, place.function, name, error, message, trail, place.text)
+
+    def launch(self) -> None:
+        """Work on the current stream; on one that the capture does not include it is refused unless it is joined."""
+        if not self.streams.launch():
+            self.strays[self.streams.current.number] = self.refusal("torch.cuda.stream", "sync")
 
 
 def public_name(function: Callable[..., object] | None) -> str:

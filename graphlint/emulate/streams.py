@@ -16,11 +16,12 @@ class Streams:
         self.current: Stream = self.default
         self.origin: Stream | None = None
         self.pending: dict[int, bool] = {}
+        self.strays: set[int] = set()
         self.serial = 0
 
     def begin(self) -> None:
         self.serial += 1
-        self.origin, self.pending = self.current, {self.current.number: False}
+        self.origin, self.pending, self.strays = self.current, {self.current.number: False}, set()
 
     def end(self) -> None:
         self.origin, self.pending = None, {}
@@ -33,20 +34,25 @@ class Streams:
         return any(waits for number, waits in self.pending.items() if number != origin)
 
     def launch(self) -> bool:
-        """Work on the current stream; false for one that the capture under way does not include."""
-        if self.origin is None:
+        """Work on the current stream; false for the first on one that the capture under way does not include."""
+        if self.origin is None or self.current.number in self.strays:
             return True
-        is_included = self.current.number in self.pending
-        if is_included:
-            self.pending[self.current.number] = True
-        return is_included
+        if self.current.number not in self.pending:
+            self.strays.add(self.current.number)
+            return False
+        self.pending[self.current.number] = True
+        return True
 
-    def join(self, waiting: Stream, waited: int) -> None:
-        """`waiting` goes on only after what `waited` has done so far, and so takes part in its capture."""
+    def join(self, waiting: Stream, waited: int) -> bool:
+        """`waiting` goes on after what `waited` has done so far, and so takes part in its capture.
+
+        False when the capture would come to depend on a stream that it does not include.
+        """
         if waited in self.pending:
             self.pending.setdefault(waiting.number, False)
             self.pending[waiting.number] |= waited != waiting.number and self.pending[waited]
             self.pending[waited] = self.pending[waited] and waited == waiting.number
+        return waited in self.pending or waiting.number not in self.pending
 
 
 _NUMBERS = iter(range(1, 1 << 60))
@@ -105,7 +111,9 @@ class Stream:
         return self.number in _streams().pending
 
     def wait_stream(self, stream: Stream) -> None:
-        _streams().join(self, stream.number)
+        if not _streams().join(self, stream.number):
+            _refuse("torch.cuda.Stream.wait_stream", "isolation")
+            SESSIONS[-1].strays.pop(stream.number, None)
 
     def wait_event(self, event: Event) -> None:
         event.wait(self)

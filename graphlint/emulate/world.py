@@ -87,7 +87,9 @@ def _compatible(input: torch.Tensor, from_: torch.Tensor) -> bool:
 
     Only a host tensor that C++ holds on to, such as a leaf of a graph that lives, cannot turn into another.
     """
-    return isinstance(input, DeviceTensor) or not isinstance(from_, DeviceTensor) or getattr(input, "_use_count", int)() <= 1
+    return (
+        isinstance(input, DeviceTensor) or not isinstance(from_, DeviceTensor) or getattr(input, "_use_count", int)() <= 1
+    )
 
 
 def _accelerator(told: dict[str, Any]) -> Iterator[tuple[Any, str, Any]]:

@@ -1,0 +1,88 @@
+"""The emulator against recorded verdicts of a GPU: the examples of every rule's page, and the marked fixtures.
+
+Compared are the result, the refused lines and the word of each replay.  `EXPLAINED` says why some differ; of the others
+97 in 100 must agree, since pages and fixtures change more often than they are recorded.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphlint.confirm.build import from_file
+from graphlint.confirm.outcome import Outcome
+from graphlint.emulate import emulate, emulate_script
+from tests.gpu import record
+from tests.gpu.entries import entry_case
+
+ROOT = Path(__file__).parents[1]
+ENOUGH = 0.97
+EXPLAINED = {
+    "GL501-fails": "the GPU's process had used the library before, for another example",
+    "GL509-fails": "whether freed memory is given to another tensor depends on what else the process freed",
+    "GL805-fails": "compiled code is not emulated",
+}
+
+
+def recorded(what: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    text = (ROOT / "tests" / "data" / "verdicts" / f"{what}.json").read_text()
+    for each in json.loads(text)["targets"]:
+        if each["result"] != "not-run" and each["target"] not in EXPLAINED:
+            yield each["target"], each
+
+
+def outcome_of(path: Path, entry: str) -> Outcome:
+    if entry == "main":
+        return emulate_script(lambda: from_file(path).main("cuda"), target=entry)
+    return emulate(partial(entry_case, "cuda", str(path), entry), target=entry)
+
+
+def differences(path: Path, entry: str, verdict: dict[str, Any]) -> list[str]:
+    """What the emulator says otherwise."""
+    try:
+        outcome = outcome_of(path, entry)
+    except Exception as error:  # the test names the example and goes on to the next
+        return [f"raised {type(error).__name__}: {error}"]
+    found = {
+        "result": (verdict["result"], outcome.result),
+        "lines": (sorted({each["line"] for each in verdict["refusals"]}), sorted({each.line for each in outcome.refusals})),
+        "replays": (list(verdict["replays"]), list(outcome.replays)),
+    }
+    return [f"{key}: {gpu} on the GPU, {here} here" for key, (gpu, here) in found.items() if gpu != here]
+
+
+def hold(what: str, place: Callable[[str], tuple[Path, str]]) -> None:
+    """Compare everything recorded that is still there."""
+    found: dict[str, list[str]] = {}
+    for name, verdict in recorded(what):
+        path, entry = place(name)
+        if path.is_file():
+            found[name] = differences(path, entry, verdict)
+    different = {name: each for name, each in found.items() if each}
+    assert len(found) > 90
+    assert len(different) <= (1 - ENOUGH) * len(found), different
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_examples_of_the_pages_do_what_they_did_on_the_gpu(tmp_path: Path) -> None:
+    list(record.page_files(tmp_path))
+
+    def place(name: str) -> tuple[Path, str]:
+        path = tmp_path / f"{name}.py"
+        return path, record.entry(path) if path.is_file() else ""
+
+    hold("pages", place)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_fixtures_do_what_they_did_on_the_gpu() -> None:
+    def place(name: str) -> tuple[Path, str]:
+        file, _, entry = name.rpartition(":")
+        return ROOT / "fixtures" / file, entry
+
+    hold("fixtures", place)
