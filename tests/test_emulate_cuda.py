@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import threading
 from typing import Any
 
 import pytest
@@ -167,3 +168,14 @@ def test_what_a_backward_pass_reads_is_refused_at_its_line() -> None:
         session.end()
         (refusal,) = session.refusals.values()
         assert refusal.op == "torch.Tensor.tolist" and refusal.function == "backward"
+
+
+def test_threads_know_the_device() -> None:
+    made: list[torch.Tensor] = []
+    with emulated_cuda():
+        thread = threading.Thread(target=lambda: made.append(torch.ones(2, device="cuda") * 2))
+        thread.start()
+        thread.join()
+        assert made[0].is_cuda and made[0].tolist() == [2.0, 2.0]
+    with pytest.raises(RuntimeError, match="gone"):
+        made[0] + 1

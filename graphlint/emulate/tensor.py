@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -65,7 +65,11 @@ class DeviceTensor(torch.Tensor):
 
     emulated: torch.Tensor
     memory: Memory
-    dispatch: Callable[..., Any]
+
+    @staticmethod
+    def dispatch(func: Any, args: Any, kwargs: Any) -> Any:
+        """What a session puts in its place while it is entered."""
+        raise RuntimeError("this tensor belongs to an emulated device that is gone")
 
     @property
     def device(self) -> torch.device:  # type: ignore[override]  # torch declares an attribute

@@ -7,6 +7,7 @@ at the end, but tensors that were made inside are of no use outside.
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Iterator
 from typing import Any
 from unittest import mock
@@ -32,7 +33,7 @@ def emulated_cuda() -> Iterator[Session]:
     session = Session()
     functions, dispatch = Functions(session), Dispatch(session)
     with contextlib.ExitStack() as stack:
-        for owner, name, value in (*_patches(session), *_engine(functions)):
+        for owner, name, value in (*_patches(session), *_engine(functions), *_threads(session)):
             stack.enter_context(mock.patch.object(owner, name, value, create=True))
         stack.enter_context(mock.patch.object(DeviceTensor, "dispatch", staticmethod(dispatch.run), create=True))
         stack.callback(torch._C._set_only_lift_cpu_tensors, torch._C._only_lift_cpu_tensors())
@@ -73,6 +74,17 @@ def _patches(session: Session) -> Iterator[tuple[Any, str, Any]]:
     yield from _accelerator(told)
 
 
+def _threads(session: Session) -> Iterator[tuple[Any, str, Any]]:
+    """Torch's modes belong to a thread: new threads, such as a loader's, enter the session too."""
+    begin = threading.Thread._bootstrap_inner  # type: ignore[attr-defined]  # the one place all threads come through
+
+    def inside(thread: threading.Thread) -> None:
+        with Functions(session), Dispatch(session):
+            begin(thread)
+
+    yield threading.Thread, "_bootstrap_inner", inside
+
+
 def _engine(functions: Functions) -> Iterator[tuple[Any, str, Any]]:
     """Backward passes start inside a torch function, where the function mode is off: it is entered again for them."""
     run = torch.autograd.graph._engine_run_backward
@@ -102,5 +114,7 @@ def _accelerator(told: dict[str, Any]) -> Iterator[tuple[Any, str, Any]]:
     yield accelerator, "is_available", lambda: True
     yield accelerator, "device_count", lambda: 1
     yield accelerator, "current_accelerator", lambda check_available=False: torch.device("cuda")
+    yield accelerator, "set_device_index", lambda device: None
+    yield accelerator, "current_device_index", lambda: 0
     for name in ("synchronize", "current_stream", "set_stream", "empty_cache"):
         yield accelerator, name, told[name]
