@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +17,14 @@ from graphlint.errors import ConfigError
 from graphlint.types import Finding, Span
 
 VERSION = 1
+
+
+class Entry(NamedTuple):
+    """What a baseline remembers of a finding, for those who read the file; only the fingerprint decides."""
+
+    code: str
+    file: str
+    message: str
 
 
 class Compared(NamedTuple):
@@ -44,29 +52,42 @@ def fingerprinted(
     return tuple(done)
 
 
-def written(findings: Sequence[Finding]) -> str:
-    """The text of a baseline file that accepts these findings, sorted by fingerprint."""
-    entries = {each.fingerprint: {"code": each.code, "file": each.span.file, "message": each.message} for each in findings}
-    return json.dumps({"version": VERSION, "findings": entries}, indent=1, sort_keys=True) + "\n"
+def written(findings: Sequence[Finding], home: Callable[[str], str] = str) -> str:
+    """The text of a baseline file that accepts these findings; `home` names their files."""
+    return _text({each.fingerprint: Entry(each.code, home(each.span.file), each.message) for each in findings})
 
 
-def load(path: Path) -> frozenset[str]:
-    """The fingerprints a baseline file accepts; raises `ConfigError`."""
+def pruned(entries: Mapping[str, Entry], gone: Collection[str]) -> str:
+    """The text of a baseline file without some of its entries."""
+    return _text({key: entry for key, entry in entries.items() if key not in gone})
+
+
+def _text(entries: Mapping[str, Entry]) -> str:
+    """Sorted by fingerprint, so that a change of one entry is a change of a few lines."""
+    plain = {key: entry._asdict() for key, entry in entries.items()}
+    return json.dumps({"version": VERSION, "findings": plain}, indent=1, sort_keys=True) + "\n"
+
+
+def load(path: Path) -> dict[str, Entry]:
+    """The entries of a baseline file by fingerprint; raises `ConfigError`."""
     try:
         table = json.loads(path.read_text(encoding="utf-8"))
         if table["version"] != VERSION:
             raise ConfigError(f"the baseline `{path}` has version {table['version']}, not {VERSION}")
-        return frozenset(table["findings"])
+        return {key: Entry(each["code"], each["file"], each["message"]) for key, each in table["findings"].items()}
     except OSError as error:
         hint = f"`graphlint check --write-baseline {path}` makes one"
         raise ConfigError(f"the baseline `{path}` cannot be read: {error.strerror}", hint) from None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         raise ConfigError(f"`{path}` is not a baseline file") from None
 
 
-def compare(findings: Iterable[Finding], accepted: frozenset[str]) -> Compared:
-    """Drop what a baseline accepts."""
+def compare(
+    findings: Iterable[Finding], accepted: Mapping[str, Entry], is_checked: Callable[[str], bool] = lambda file: True
+) -> Compared:
+    """Drop what a baseline accepts; an entry is gone when its file was checked and it was not found."""
     everything = tuple(findings)
     present = {finding.fingerprint for finding in everything}
     fresh = tuple(finding for finding in everything if finding.fingerprint not in accepted)
-    return Compared(fresh, len(everything) - len(fresh), tuple(sorted(accepted - present)))
+    gone = sorted(key for key, entry in accepted.items() if key not in present and is_checked(entry.file))
+    return Compared(fresh, len(everything) - len(fresh), tuple(gone))

@@ -10,11 +10,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
-from graphlint import baseline, notebook, suppress
+from graphlint import baseline, notebook, perfile, suppress
 from graphlint.config import Config
 from graphlint.discover import Discovery, Found, discover, excludes
 from graphlint.errors import Unreadable, UsageError, near
@@ -61,13 +63,22 @@ class Read(NamedTuple):
     notices: tuple[Finding, ...]
 
 
-def check(paths: Sequence[str], config: Config, registry: Registry, interpret: Interpreter) -> Report:
-    """Check files and folders; raises `UsageError` and `ConfigError`, never for what a file contains."""
+def check(
+    paths: Sequence[str],
+    config: Config,
+    registry: Registry,
+    interpret: Interpreter,
+    unsaved: Mapping[str, bytes] = MappingProxyType({}),
+) -> Report:
+    """Check files and folders; raises `UsageError` and `ConfigError`, never for what a file contains.
+
+    `unsaved` has what files hold in an editor, by absolute path; it is read instead of what is on disk.
+    """
     validate(config, registry)
     discovery = discover(paths, config.exclude, config.root)
     files = _wanted(discovery, config)
     unlisted = tuple(notice(UNREADABLE, top(each.name), f"`{each.name}` {each.reason}") for each in discovery.refused)
-    done = check_sources(read_all(files), config, registry, interpret, unlisted)
+    done = check_sources(read_all(files, unsaved), config, registry, interpret, unlisted)
     empty = tuple(f"no Python file was found under `{each}`" for each in discovery.empty)
     return replace(done, remarks=empty)
 
@@ -77,14 +88,15 @@ def check_sources(
 ) -> Report:
     """Check what has been read already."""
     broken: list[Finding] = [*unlisted, *given.notices]
-    judged = list(_judge(lambda: interpret(given.sources, config.regions), registry, broken))
+    judged = list(_judge(lambda: _wanted_regions(interpret(given.sources, config.regions), config), registry, broken))
     texts = {source.name: source for source in given.sources}
     found = merged([finding for each in judged for finding in each.findings] + broken)
-    selected = _selected(found, config)
+    selected = _selected(found, config, perfile.ignored(config), texts)
     left = [each.code for each in selected if not _is_shown(each, config)]
     accepted = _accepted(selected, texts, config, registry)
     known = _fingerprinted(accepted.findings, texts, config)
-    fresh = baseline.compare(known, _baseline(config))
+    homes = {home(name, texts, config) for name in texts}
+    fresh = baseline.compare(known, _baseline(config), lambda file: file in homes or not (config.root / file).exists())
     kept = {place(each) for each in fresh.findings}
     return Report(
         findings=tuple(_in_cells(each, texts) for each in fresh.findings),
@@ -95,13 +107,15 @@ def check_sources(
         hidden=len(left) - left.count(LIMIT.code),
         limits=sum(each.code == LIMIT.code for each in selected),
         lines=_lines(fresh.findings, texts),
+        gone=fresh.gone,
     )
 
 
 def validate(config: Config, registry: Registry) -> None:
     """Refuse selectors that select nothing; raises `UsageError`."""
     known = [word for page in registry.pages for word in (page.code, page.name)]
-    for word in (*config.select, *config.ignore):
+    per_file = [code for _, codes in config.per_file_ignores for code in codes]
+    for word in (*config.select, *config.ignore, *per_file):
         if not any(page.name == word or page.code.startswith(word) for page in registry.pages):
             raise UsageError(f"no rule has the code or name `{word}`", near(word, known) or "`graphlint rules` lists them")
 
@@ -113,9 +127,14 @@ def _wanted(discovery: Discovery, config: Config) -> tuple[Found, ...]:
     return tuple(each for each in discovery.files if not excludes(each, config.exclude, config.root))
 
 
-def read_all(files: Iterable[Found]) -> Read:
+def read_all(files: Iterable[Found], unsaved: Mapping[str, bytes] = MappingProxyType({})) -> Read:
     """Read every file that can be read."""
-    return _collected((each.name, partial(read, each.path, each.name)) for each in files)
+    return _collected((each.name, _reader(each, unsaved)) for each in files)
+
+
+def _reader(found: Found, unsaved: Mapping[str, bytes]) -> Callable[[], Source]:
+    text = unsaved.get(os.path.abspath(found.path)) if unsaved else None
+    return partial(read, found.path, found.name) if text is None else partial(parse_bytes, text, found.name, found.path)
 
 
 def read_text(data: bytes, name: str) -> Read:
@@ -137,6 +156,15 @@ def _collected(readers: Iterable[tuple[str, Callable[[], Source]]]) -> Read:
     return Read(tuple(sources), tuple(notices))
 
 
+def _wanted_regions(regions: Iterable[RegionEvents], config: Config) -> Iterator[RegionEvents]:
+    """Leave out the regions that a configuration does not want; one whose analysis failed is always told."""
+    for each in regions:
+        name = each.region.name
+        only = not config.only_regions or any(fnmatchcase(name, pattern) for pattern in config.only_regions)
+        if each.failure is not None or (only and not any(fnmatchcase(name, skip) for skip in config.skip_regions)):
+            yield each
+
+
 def _judge(interpret: Callable[[], Iterable[RegionEvents]], registry: Registry, broken: list[Finding]) -> Iterator[Judged]:
     try:
         for each in interpret():
@@ -155,8 +183,14 @@ def _unfinished(region: Region, failure: Exception) -> Finding:
     return internal(failure, region.span, f"interpreting `{region.name}`; it was not checked")
 
 
-def _selected(findings: Iterable[Finding], config: Config) -> tuple[Finding, ...]:
-    chosen = (each for each in findings if _is_selected(each, config))
+def _selected(
+    findings: Iterable[Finding], config: Config, ignored: perfile.Ignored, texts: Mapping[str, Source]
+) -> tuple[Finding, ...]:
+    def is_left_out(each: Finding) -> bool:
+        path = texts[each.span.file].path if each.span.file in texts else each.span.file
+        return not is_chosen(each.code, each.rule, (), ignored(str(path)))
+
+    chosen = (each for each in findings if _is_selected(each, config) and not is_left_out(each))
     return tuple(each for finding in chosen if (each := narrowed(finding, config.target)) is not None)
 
 
@@ -165,8 +199,9 @@ def _is_selected(finding: Finding, config: Config) -> bool:
     return is_chosen(finding.code, finding.rule, select, config.ignore)
 
 
-def _chosen(findings: Iterable[Finding], config: Config) -> tuple[Finding, ...]:
-    return tuple(each for each in _selected(findings, config) if _is_shown(each, config))
+def _chosen(findings: Iterable[Finding], config: Config, texts: Mapping[str, Source]) -> tuple[Finding, ...]:
+    selected = _selected(findings, config, perfile.ignored(config), texts)
+    return tuple(each for each in selected if _is_shown(each, config))
 
 
 def _is_shown(finding: Finding, config: Config) -> bool:
@@ -183,13 +218,14 @@ def _accepted(
     Comments may speak of findings that are hidden; only those that are shown are counted and kept.
     """
     names = {word: page.code for page in registry.pages for word in (page.code, page.name)}
-    marks = {name: found for name, source in texts.items() if any(found := suppress.marks(source, names))}
+    read = {name: suppress.marks(source, names, config.require_reasons) for name, source in texts.items()}
+    marks = {name: found for name, found in read.items() if any(found)}
     kept = suppress.apply(findings, marks)
     active = {page.code for page in registry.pages if _is_active(page, config)}
-    about = [each for found in marks.values() for each in found.notices] + suppress.unused(kept.unused, active)
+    about = [each for found in marks.values() for each in found.notices] + suppress.unused(kept.unused, active, texts)
     shown = [each for each in kept.findings if _is_shown(each, config)]
     suppressed = sum(_is_shown(each, config) for each in findings) - len(shown)
-    return suppress.Kept(tuple(sorted((*shown, *_chosen(about, config)), key=place)), suppressed, kept.unused)
+    return suppress.Kept(tuple(sorted((*shown, *_chosen(about, config, texts)), key=place)), suppressed, kept.unused)
 
 
 def _is_active(page: Rule | Notice, config: Config) -> bool:
@@ -202,25 +238,26 @@ def _is_active(page: Rule | Notice, config: Config) -> bool:
 
 
 def _fingerprinted(findings: tuple[Finding, ...], texts: Mapping[str, Source], config: Config) -> tuple[Finding, ...]:
-    root = os.path.join(os.path.abspath(config.root), "")
-
     def text(span: Span) -> str:
         source = texts.get(span.file)
         return lines(source)[span.line - 1] if source and span.line <= len(lines(source)) else ""
 
-    def home(file: str) -> str:
-        path = os.path.abspath(texts[file].path if file in texts else file)
-        return path.removeprefix(root).replace(os.sep, "/") if path.startswith(root) else file
-
-    return baseline.fingerprinted(findings, text, home)
+    return baseline.fingerprinted(findings, text, lambda file: home(file, texts, config))
 
 
-def _baseline(config: Config) -> frozenset[str]:
-    return baseline.load(Path(config.root) / config.baseline) if config.baseline else frozenset()
+def home(file: str, texts: Mapping[str, Source], config: Config) -> str:
+    """The name of a file relative to the root of the configuration, wherever the run started."""
+    root = os.path.join(os.path.abspath(config.root), "")
+    path = os.path.abspath(texts[file].path if file in texts else file)
+    return path.removeprefix(root).replace(os.sep, "/") if path.startswith(root) else file
+
+
+def _baseline(config: Config) -> dict[str, baseline.Entry]:
+    return baseline.load(Path(config.root) / config.baseline) if config.baseline else {}
 
 
 def _region(judged: Judged, kept: set[Place], config: Config, texts: Mapping[str, Source]) -> RegionReport:
-    own = {place(each): each.effect for each in _chosen(judged.findings, config) if place(each) in kept}
+    own = {place(each): each.effect for each in _chosen(judged.findings, config, texts) if place(each) in kept}
     faults = [effect for effect in own.values() if effect is not Effect.NOTE]
     counts = tuple((effect.value, faults.count(effect)) for effect in Effect if effect in faults)
     verdict = worst(faults).value if faults else "clean"

@@ -7,44 +7,48 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import cast
 
+from graphlint import options
 from graphlint.errors import ConfigError, near
+from graphlint.options import BY_KEY, KEYS, Table
 from graphlint.types import Confidence, Effect, Target
-
-Table = Mapping[str, object]
-CONFIDENCES = {each.word: each for each in Confidence}
-EFFECTS = {each.value: each for each in Effect}
-TARGETS = {"graph": Target.GRAPH, "compile": Target.COMPILE, "both": Target.BOTH}
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """What a run does; every field but `root` and `origin` is a key of the configuration file, with `-` for `_`.
+    """What a run does; every field but the last three is a key of the configuration file, with `-` for `_`.
 
-    `select` and `ignore` hold codes, prefixes of codes or names of rules.  `fail_on` is the mildest effect that makes
-    a run fail.  `regions` names functions that will be captured, `rules` files or packages with rules of the project.
-    `root` is the folder that relative paths of the file are relative to; `confirm` belongs to `graphlint confirm`.
+    `graphlint.options` says what each key means.  `root` is the folder that relative paths of the file are relative
+    to, `origin` the file or empty, `said` the keys it holds.
     """
 
     exclude: tuple[str, ...] = ()
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
     min_confidence: Confidence = Confidence.LIKELY
     target: Target = Target.BOTH
     fail_on: Effect = Effect.DEFEATS
     regions: tuple[str, ...] = ()
+    only_regions: tuple[str, ...] = ()
+    skip_regions: tuple[str, ...] = ()
+    require_reasons: bool = False
+    packs: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
     baseline: str = ""
     confirm: Table | None = None
     root: Path = Path(".")
     origin: str = ""
+    said: tuple[str, ...] = ()
 
 
-KEYS = tuple(field.name.replace("_", "-") for field in fields(Config) if field.name not in ("root", "origin"))
+def defaults() -> dict[str, object]:
+    """The value of every field when nothing is said."""
+    return {each.name: each.default for each in fields(Config)}
 
 
 def load(start: Path) -> Config:
@@ -91,48 +95,13 @@ def _toml(path: Path) -> Table:
         raise ConfigError(f"`{path}` cannot be read: {error}") from None
 
 
-def parsed(table: Table, path: Path) -> Config:
+def parsed(table: Mapping[str, object], path: Path) -> Config:
     """Check a table key by key; raises `ConfigError` naming the file and the key."""
-    values: dict[str, object] = {"root": path.parent, "origin": str(path)}
+    values: dict[str, object] = {"root": path.parent, "origin": str(path), "said": tuple(table)}
     for key, value in table.items():
-        if key not in KEYS:
-            raise ConfigError(f"`{path}`: unknown key `{key}`", near(key, KEYS) or f"known keys: {', '.join(KEYS)}")
-        field = key.replace("-", "_")
-        values[field] = READERS.get(field, _names)(value, f"`{path}`: `{key}`")
-    return Config(**values)  # type: ignore[arg-type]  # each reader returns the type of its field
-
-
-def _names(value: object, where: str) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-        raise ConfigError(f"{where} must be a list of strings")
-    return tuple(value)
-
-
-def _text(value: object, where: str) -> str:
-    if not isinstance(value, str):
-        raise ConfigError(f"{where} must be a string")
-    return value
-
-
-def _table(value: object, where: str) -> Table:
-    if not isinstance(value, dict):
-        raise ConfigError(f"{where} must be a table")
-    return value
-
-
-def _word(words: Mapping[str, object]) -> Callable[[object, str], object]:
-    def read_word(value: object, where: str) -> object:
-        if isinstance(value, str) and value in words:
-            return words[value]
-        raise ConfigError(f"{where} must be one of {', '.join(words)}, not `{value}`")
-
-    return read_word
-
-
-READERS: dict[str, Callable[[object, str], object]] = {
-    "min_confidence": _word(CONFIDENCES),
-    "target": _word(TARGETS),
-    "fail_on": _word(EFFECTS),
-    "baseline": _text,
-    "confirm": _table,
-}
+        if key not in BY_KEY:
+            hint = near(key.replace("_", "-"), KEYS) or f"known keys: {', '.join(KEYS)}"
+            raise ConfigError(f"`{path}`: unknown key `{key}`", hint)
+        option = BY_KEY[key]
+        values[option.field] = options.read(option, value, f"`{path}`: `{key}`")
+    return Config(**values)  # type: ignore[arg-type]  # each value has the form of its option

@@ -50,6 +50,7 @@ UNKNOWN_CODE = Notice(
     """A comment addressed to graphlint is not understood, so it has no effect.
 
 Understood are `# graphlint: ignore[GL101] -- reason` on the line of the finding or alone above it,
+`# graphlint: ignore-function[GL101] -- reason` above or in a function or class,
 `# graphlint: ignore-file[GL101] -- reason` anywhere in a file, `# noqa: GL101`, and `# graphlint: region` above a
 function that will be captured. Codes and names of rules may be given; several are separated by commas.
 """,

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 from graphlint import packs
-from graphlint.errors import InstallError, UsageError, near
+from graphlint.errors import ConfigError, InstallError, UsageError, near
 from graphlint.events import Event, LimitReached
 from graphlint.notices import LIMIT, NOTICES, Notice, internal, notice
 from graphlint.rule import Rule
@@ -64,9 +64,18 @@ class Registry:
         raise UsageError(f"there is no rule `{word}`", hint or "`graphlint rules` lists them all")
 
 
-def load(project: Sequence[str] = (), root: Path = Path(".")) -> Registry:
-    """The rules of all installed packs and of the project's own files; raises `InstallError`."""
-    found = [rule for pack in packs.declared() for module in packs.modules(pack) for rule in declared(module)]
+def load(project: Sequence[str] = (), root: Path = Path("."), chosen: Sequence[str] = ()) -> Registry:
+    """The rules of all installed packs, or of the chosen ones, and of the project's own files.
+
+    Raises `InstallError`, and `ConfigError` for a pack that is not installed.
+    """
+    installed = packs.declared()
+    for name in chosen:
+        if name not in [pack.name for pack in installed]:
+            known = [pack.name for pack in installed]
+            raise ConfigError(f"no rule pack `{name}` is installed", near(name, known) or f"installed: {', '.join(known)}")
+    wanted = [pack for pack in installed if not chosen or pack.name in chosen]
+    found = [rule for pack in wanted for module in packs.modules(pack) for rule in declared(module)]
     if not found:
         raise InstallError("no rule is installed", packs.REINSTALL)
     found += [rule for name in project for module in packs.named(name, root) for rule in declared(module)]

@@ -1,11 +1,13 @@
 """Comments by which people accept a finding.
 
-    mark     = "graphlint:" ( "ignore" codes | "ignore-file" codes | "region" anything ) [ "--" reason ]
+    mark     = "graphlint:" ( word codes | "region" anything ) [ "--" reason ]
              | "noqa:" code { ("," | " ") code }          only GLnnn codes are ours
+    word     = "ignore" | "ignore-function" | "ignore-file"
     codes    = "[" word { "," word } "]"                  a word is a code or the name of a rule
 
 A mark behind code speaks of findings that start in its statement; a mark alone on its line speaks of the statement
-below.  `ignore-file` speaks of the whole file, wherever it stands.
+below.  `ignore-function` speaks of the function or class whose first lines hold it or follow it, or that it stands in;
+`ignore-file` of the whole file, wherever it stands.
 """
 
 from __future__ import annotations
@@ -14,8 +16,10 @@ import ast
 import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
+from graphlint import unmark
 from graphlint.notices import NO_REASON, UNKNOWN_CODE, UNUSED, notice
 from graphlint.source import Comment, Source, comments, lines
 from graphlint.types import Finding, Span
@@ -23,16 +27,26 @@ from graphlint.types import Finding, Span
 MARK = re.compile(r"#\s*graphlint:\s*(?P<word>[\w-]*)\s*(?P<codes>\[[^\]]*\])?(?P<rest>.*)", re.IGNORECASE)
 NOQA = re.compile(r"#\s*noqa\s*:\s*(?P<codes>[A-Za-z]+[0-9]+(?:[\s,]+[A-Za-z]+[0-9]+)*)", re.IGNORECASE)
 OURS = re.compile(r"GL\d{3}$")
+WORDS = ("ignore", "ignore-function", "ignore-file")
+EVERYWHERE = (1, sys.maxsize)
 HELP = "write `# graphlint: ignore[GL101] -- reason`; `graphlint explain GL903` lists all forms"
 
 
 class Mark(NamedTuple):
-    """One accepted code at one place; `first` to `last` are the lines it speaks of."""
+    """One accepted code at one place, as the comment spells it; `first` to `last` are the lines it speaks of."""
 
     code: str
     first: int
     last: int
     span: Span
+    word: str = ""
+
+
+class Reach(NamedTuple):
+    """The first and last line of the statement and of the function that a comment may speak of."""
+
+    statement: tuple[int, int]
+    function: tuple[int, int]
 
 
 class Marks(NamedTuple):
@@ -50,8 +64,11 @@ class Kept(NamedTuple):
     unused: tuple[Mark, ...]
 
 
-def marks(source: Source, names: Mapping[str, str]) -> Marks:
-    """Read a file's marks; `names` maps every code and every rule name to the code."""
+def marks(source: Source, names: Mapping[str, str], need_reasons: bool = False) -> Marks:
+    """Read a file's marks; `names` maps every code and every rule name to the code.
+
+    Where reasons are needed, a mark without one accepts nothing.
+    """
     found: list[Mark] = []
     wrong: list[Finding] = []
     written = comments(source)
@@ -60,29 +77,30 @@ def marks(source: Source, names: Mapping[str, str]) -> Marks:
         for reader, pattern in ((_ignore, MARK), (_noqa, NOQA)):
             for match in pattern.finditer(comment.text):
                 read = reader(match, _span(source, comment, match), reach[comment.line], names)
-                found += read.marks
+                lacks_reason = any(each.code == NO_REASON.code for each in read.notices)
+                found += () if need_reasons and lacks_reason else read.marks
                 wrong += read.notices
     return Marks(tuple(found), tuple(wrong))
 
 
-def _ignore(match: re.Match[str], span: Span, reach: tuple[int, int], names: Mapping[str, str]) -> Marks:
+def _ignore(match: re.Match[str], span: Span, reach: Reach, names: Mapping[str, str]) -> Marks:
     if match["word"].lower() == "region":
         return Marks((), ())
     fault = _fault(match, names)
     if fault:
         return Marks((), (notice(UNKNOWN_CODE, span, fault, HELP),))
-    first, last = (1, sys.maxsize) if match["word"].lower() == "ignore-file" else reach
-    found = tuple(Mark(names[code], first, last, span) for code in _codes(match["codes"]))
+    first, last = {"ignore": reach.statement, "ignore-function": reach.function}.get(match["word"].lower(), EVERYWHERE)
+    found = tuple(Mark(names[code], first, last, span, code) for code in _codes(match["codes"]))
     if match["rest"].strip().removeprefix("--").strip():
         return Marks(found, ())
     return Marks(found, (notice(NO_REASON, span, "a suppression does not say why", "add `-- reason` behind it"),))
 
 
-def _noqa(match: re.Match[str], span: Span, reach: tuple[int, int], names: Mapping[str, str]) -> Marks:
+def _noqa(match: re.Match[str], span: Span, reach: Reach, names: Mapping[str, str]) -> Marks:
     codes = [code for code in re.split(r"[\s,]+", match["codes"].upper()) if OURS.match(code)]
     unknown = [code for code in codes if code not in names]
     return Marks(
-        tuple(Mark(code, *reach, span) for code in codes if code in names),
+        tuple(Mark(code, *reach.statement, span, code) for code in codes if code in names),
         tuple(notice(UNKNOWN_CODE, span, f"there is no rule `{code}` to suppress", HELP) for code in unknown),
     )
 
@@ -92,7 +110,7 @@ def _codes(bracket: str | None) -> list[str]:
 
 
 def _fault(match: re.Match[str], names: Mapping[str, str]) -> str:
-    if match["word"].lower() not in ("ignore", "ignore-file"):
+    if match["word"].lower() not in WORDS:
         return f"`graphlint: {match['word']}` is no mark that is understood"
     codes = _codes(match["codes"])
     if not codes:
@@ -109,21 +127,36 @@ def _span(source: Source, comment: Comment, match: re.Match[str]) -> Span:
     return Span(source.name, comment.line, start, comment.line, start + length)
 
 
-def _reach(source: Source, written: Iterable[Comment]) -> dict[int, tuple[int, int]]:
-    """The lines that a comment on each line speaks of."""
+def _reach(source: Source, written: Iterable[Comment]) -> dict[int, Reach]:
+    """What a comment on each line may speak of."""
     text = lines(source)
-    reach: dict[int, tuple[int, int]] = {}
-    statements = _statements(source.tree)
+    reach: dict[int, Reach] = {}
+    statements, functions = _statements(source.tree), _functions(source.tree)
     for comment in written:
         line = comment.line
-        if text[line - 1].encode()[: comment.column].strip():
-            reach[line] = statements.get(line, (line, line))
-            continue
-        below = line + 1
-        while below <= len(text) and (not text[below - 1].strip() or text[below - 1].lstrip().startswith("#")):
-            below += 1
-        reach[line] = statements.get(below, (below, below))
+        if not text[line - 1].encode()[: comment.column].strip():
+            line += 1
+            while line <= len(text) and (not text[line - 1].strip() or text[line - 1].lstrip().startswith("#")):
+                line += 1
+        reach[comment.line] = Reach(statements.get(line, (line, line)), _around(functions, comment.line, line))
     return reach
+
+
+def _functions(tree: ast.Module) -> list[tuple[int, int]]:
+    """The first line, decorators included, and the last line of every function and class, outermost first."""
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    found = (node for node in ast.walk(tree) if isinstance(node, kinds))
+    return sorted(
+        (min([node.lineno, *(each.lineno for each in node.decorator_list)]), node.end_lineno or node.lineno)
+        for node in found
+    )
+
+
+def _around(functions: Iterable[tuple[int, int]], comment: int, line: int) -> tuple[int, int]:
+    """The function that begins on the line a comment speaks of, else the innermost one the comment stands in."""
+    begun = [each for each in functions if each[0] <= line <= each[1] and line != comment and each[0] == line]
+    inside = [each for each in functions if each[0] <= comment <= each[1]]
+    return (begun or inside or [(line, line)])[-1]
 
 
 def _statements(tree: ast.Module) -> dict[int, tuple[int, int]]:
@@ -170,10 +203,15 @@ def _hits(finding: Finding, accepted: Iterable[Mark]) -> Iterator[Mark]:
             yield mark
 
 
-def unused(accepted: Iterable[Mark], active: Collection[str]) -> list[Finding]:
-    """Notices for marks that suppressed nothing although their rule was run."""
-    return [
-        notice(UNUSED, mark.span, f"nothing here is `{mark.code}`, so this suppresses nothing", "remove it")
-        for mark in accepted
-        if mark.code in active
-    ]
+def unused(accepted: Iterable[Mark], active: Collection[str], sources: Mapping[str, Source] | None = None) -> list[Finding]:
+    """Notices for marks that suppressed nothing although their rule was run, with the fix where the file is at hand."""
+    useless = [mark for mark in accepted if mark.code in active]
+    words: dict[Span, set[str]] = {}
+    for mark in useless:
+        words.setdefault(mark.span, set()).add(mark.word)
+    return [_unused(mark, words[mark.span], (sources or {}).get(mark.span.file)) for mark in useless]
+
+
+def _unused(mark: Mark, words: Collection[str], source: Source | None) -> Finding:
+    told = notice(UNUSED, mark.span, f"nothing here is `{mark.code}`, so this suppresses nothing", "remove it")
+    return told if source is None else replace(told, fix=unmark.removal(source, mark.span, words))

@@ -128,7 +128,8 @@ class Report:
 
     `suppressed` counts findings accepted by comments or a baseline, `hidden` those below the least confidence that was
     asked for, `limits` places behind which nothing was looked at.  `lines` holds the text of every file that a finding
-    or a trail points into.  `remarks` are sentences about the run as a whole.
+    or a trail points into.  `remarks` are sentences about the run as a whole, `gone` the fingerprints that a baseline
+    holds of findings that are no longer there.
     """
 
     findings: tuple[Finding, ...]
@@ -140,3 +141,4 @@ class Report:
     limits: int = 0
     lines: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 LAYERS = (
     ("graphlint", "types", "errors", "case"),
     ("events", "site_events"),
-    ("notebook", "syntax", "source", "discover", "config"),
+    ("notebook", "syntax", "source", "discover", "options", "config", "perfile"),
     ("project",),
     ("values",),
     ("effects",),
@@ -20,7 +20,7 @@ LAYERS = (
     ("interp", "site"),
     ("rule", "notices", "page"),
     ("packs", "registry"),
-    ("merge", "suppress", "baseline"),
+    ("merge", "unmark", "suppress", "baseline"),
     ("check",),
     ("report",),
     ("confirm", "emulate"),

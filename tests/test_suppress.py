@@ -62,6 +62,19 @@ def test_a_mark_can_speak_of_the_whole_file() -> None:
     assert kept(text, found(1), found(3), found(3, "GL102")) == [(3, "GL102")]
 
 
+@pytest.mark.parametrize("place", ["above", "behind", "decorator", "inside", "body"])
+def test_a_mark_can_speak_of_a_whole_function(place: str) -> None:
+    mark = "# graphlint: ignore-function[GL101] -- cold path"
+    put = dict.fromkeys(("above", "behind", "decorator", "inside", "body"), "") | {place: mark}
+    text = (
+        f"a = 0  #\n{put['above']}\n@wrapped  {put['decorator']}\ndef f(x):  {put['behind']}\n    b = 1\n"
+        f"    {put['inside']}\n"
+        f"    if b:\n        c = 2  {put['body']}\n    return c\nd = 3\n"
+    )
+    assert kept(text, found(1), found(5), found(8), found(9), found(10)) == [(1, "GL101"), (10, "GL101")]
+    assert codes(text) == []
+
+
 @pytest.mark.parametrize(
     "comment",
     [
@@ -97,3 +110,28 @@ def test_a_mark_that_accepts_nothing_is_told_if_its_rule_ran() -> None:
     left = apply([found(2, "GL102")], {"x.py": read}).unused
     assert [(each.code, each.span) for each in unused(left, {"GL101"})] == [("GL902", Span("x.py", 1, 8, 1, 21))]
     assert unused(left, {"GL102"}) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("a = 1  # noqa: GL101\n", "a = 1\n"),
+        ("a = 1  # noqa: E501, GL101\n", "a = 1  # noqa: E501\n"),
+        ("a = 1  # noqa: GL101  # kept\n", "a = 1  # kept\n"),
+        ("é = 1\t# graphlint: ignore[GL101] -- gone\n", "é = 1\n"),
+        ("a = 1  # why # graphlint: ignore[GL101] -- gone\n", "a = 1  # why\n"),
+        ("b = 0\n    # graphlint: ignore[GL101]\na = 1\n", "b = 0\na = 1\n"),
+        ("a = 1  # graphlint: ignore[host-cast, GL101] -- gone\n", "a = 1  # graphlint: ignore[host-cast] -- gone\n"),
+        ("# graphlint: ignore-file[GL101] -- gone\na = 1\n", "a = 1\n"),
+    ],
+)
+def test_a_mark_that_accepts_nothing_is_taken_out(before: str, after: str) -> None:
+    source = parse(before, "x.py")
+    left = apply([], {"x.py": marks(source, NAMES)}).unused
+    (told,) = unused(left, {"GL101"}, {"x.py": source})
+    assert told.fix is not None
+    (edit,) = told.fix.edits
+    lines = [line.encode() for line in before.split("\n")]
+    start, end = edit.span.line - 1, edit.span.end_line - 1
+    joined = lines[start][: edit.span.column] + edit.text.encode() + lines[end][edit.span.end_column :]
+    assert b"\n".join([*lines[:start], joined, *lines[end + 1 :]]).decode() == after

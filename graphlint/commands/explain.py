@@ -17,7 +17,7 @@ from graphlint.rule import Rule
 def explain(word: str) -> None:
     """Print what happens, why, an example that fails, one that captures, and how to fix it."""
     settings = config.load(Path.cwd())
-    found = registry.load(settings.rules, settings.root).page(word)
+    found = registry.load(settings.rules, settings.root, settings.packs).page(word)
     click.echo(page(found), nl=False)
 
 

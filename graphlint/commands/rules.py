@@ -20,7 +20,7 @@ from graphlint.types import Effect
 def rules(format: str) -> None:
     """List every code with its name, what it predicts under capture and under torch.compile, and its summary."""
     settings = config.load(Path.cwd())
-    pages = registry.load(settings.rules, settings.root).pages
+    pages = registry.load(settings.rules, settings.root, settings.packs).pages
     shown = {"text": table, "json": as_json, "markdown": markdown}[format](pages)
     click.echo(shown, nl=False)
 

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from graphlint import notebook
 from graphlint.report import links
 from graphlint.report.positions import Lines, end, start
-from graphlint.types import Effect, Finding, Report, Span, Step
+from graphlint.types import Edit, Effect, Finding, Fix, Report, Span, Step
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 LEVELS = {Effect.BREAKS: "error", Effect.STALE: "error", Effect.DEFEATS: "warning", Effect.NOTE: "note"}
@@ -60,9 +60,26 @@ def _result(finding: Finding, lines: Lines) -> dict[str, object]:
         "partialFingerprints": {"graphlint/v1": finding.fingerprint},
         "properties": {"confidence": finding.confidence.word, "region": finding.region},
     }
+    if finding.fix is not None:
+        result["fixes"] = [_fix(finding.fix, lines)]
     if finding.trail:
         result["codeFlows"] = [{"threadFlows": [{"locations": _flow(finding, lines)}]}]
     return result
+
+
+def _fix(fix: Fix, lines: Lines) -> dict[str, object]:
+    changes = [
+        {
+            "artifactLocation": _artifact(file),
+            "replacements": [_replacement(each, lines) for each in fix.edits if each.span.file == file],
+        }
+        for file in sorted({each.span.file for each in fix.edits})
+    ]
+    return {"description": {"text": f"{fix.title} ({fix.safety})"}, "artifactChanges": changes}
+
+
+def _replacement(edit: Edit, lines: Lines) -> dict[str, object]:
+    return {"deletedRegion": _region(edit.span, lines), "insertedContent": {"text": edit.text}}
 
 
 def _flow(finding: Finding, lines: Lines) -> list[dict[str, object]]:
@@ -75,8 +92,21 @@ def _flow(finding: Finding, lines: Lines) -> list[dict[str, object]]:
 
 
 def _physical(span: Span, lines: Lines) -> dict[str, object]:
+    region = _region(span, lines)
+    if (region["startLine"], region["startColumn"]) == (region["endLine"], region["endColumn"]):
+        del region["endLine"], region["endColumn"]  # then the whole line is meant
+    return {"artifactLocation": _artifact(span.file), "region": region}
+
+
+def _artifact(file: str) -> dict[str, object]:
+    return {"uri": quote(notebook.split(file)[0])}
+
+
+def _region(span: Span, lines: Lines) -> dict[str, int]:
     first, last = start(span, lines), end(span, lines)
-    region = {"startLine": first.line + 1, "startColumn": first.character + 1}
-    if (last.line, last.character) > (first.line, first.character):
-        region |= {"endLine": last.line + 1, "endColumn": last.character + 1}
-    return {"artifactLocation": {"uri": quote(notebook.split(span.file)[0])}, "region": region}
+    return {
+        "startLine": first.line + 1,
+        "startColumn": first.character + 1,
+        "endLine": last.line + 1,
+        "endColumn": last.character + 1,
+    }

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from unicodedata import east_asian_width
 
+from graphlint.report import links
 from graphlint.report.concise import label
 from graphlint.report.positions import character, line_at, shown
 from graphlint.report.totals import faults_of, sentences
@@ -37,9 +38,14 @@ def coloured(text: str, colour: str) -> str:
     return f"\033[{colour}m{text}\033[0m"
 
 
-def render(report: Report, paint: Paint = plain) -> str:
+def linked(text: str, address: str) -> str:
+    """Make text a link, for terminals that know OSC 8; others show the text alone."""
+    return f"\033]8;;{address}\033\\{text}\033]8;;\033\\"
+
+
+def render(report: Report, paint: Paint = plain, link: Paint = plain) -> str:
     """The whole report; ends in a newline."""
-    blocks = [_finding(each, report, paint) for each in report.findings]
+    blocks = [_finding(each, report, paint, link) for each in report.findings]
     regions = _regions(report.regions, paint)
     if regions:
         blocks.append(regions)
@@ -47,9 +53,11 @@ def render(report: Report, paint: Paint = plain) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _finding(finding: Finding, report: Report, paint: Paint) -> str:
+def _finding(finding: Finding, report: Report, paint: Paint, link: Paint) -> str:
     place = paint(shown(finding.span, report.lines) + ":", BOLD)
-    head = f"{place} {paint(label(finding) + ':', COLOURS[finding.effect])} {finding.message}"
+    code, _, rest = label(finding).partition(" ")
+    told = f"{link(code, links.page(code))} {rest}:"
+    head = f"{place} {paint(told, COLOURS[finding.effect])} {finding.message}"
     excerpt = _excerpt(finding.span, line_at(report.lines, finding.span.file, finding.span.line), paint, finding.effect)
     margin = " " * len(str(finding.span.line)) + paint(" = ", FAINT) if excerpt else "  " + paint("= ", FAINT)
     notes = [margin + note for note in _notes(finding, report)]

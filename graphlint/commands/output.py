@@ -1,0 +1,106 @@
+"""Where a report goes and in which form: any number of formats, each to the terminal or to a file of its own."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from graphlint import __version__
+from graphlint.errors import UsageError, near
+from graphlint.registry import Registry
+from graphlint.report import concise, text, totals
+from graphlint.types import Report
+
+PEOPLE = ("text", "concise", "github", "markdown")
+FORMATS = (*PEOPLE, "json", "jsonl", "sarif", "gitlab", "junit", "rdjson")
+AUTOMATIC = "GITHUB_ACTIONS"
+
+
+class Sink(NamedTuple):
+    """A format and the file it is written to; an empty name is the terminal."""
+
+    format: str
+    file: str
+
+
+class Wanted(NamedTuple):
+    """How to show a report."""
+
+    sinks: tuple[Sink, ...]
+    colour: str = "auto"
+    statistics: bool = False
+    links: str = "auto"
+
+
+def sinks(formats: Sequence[str], output: str) -> tuple[Sink, ...]:
+    """Read `FORMAT` and `FORMAT:FILE`; raises `UsageError`.
+
+    Without a format it is text, and annotations besides where GitHub's own runner says that it runs this.
+    """
+    if not formats:
+        in_actions = os.environ.get(AUTOMATIC) == "true" and not output
+        return (Sink("text", output), Sink("github", "")) if in_actions else (Sink("text", output),)
+    found = tuple(_sink(each, output) for each in formats)
+    shown = [each.format for each in found if not each.file]
+    if len(shown) > 1 and any(each not in PEOPLE for each in shown):
+        hint = f"give one of them a file: `--format {shown[0]} --format {shown[-1]}:report.{shown[-1]}`"
+        raise UsageError(f"{' and '.join(f'`{each}`' for each in shown)} cannot both go to the terminal", hint)
+    if output and len(shown) > 1:
+        raise UsageError(f"`--output {output}` is for one format", "say `--format FORMAT:FILE` for each")
+    return found
+
+
+def _sink(said: str, output: str) -> Sink:
+    name, _, file = said.partition(":")
+    if name not in FORMATS:
+        raise UsageError(f"there is no format `{name}`", near(name, FORMATS) or f"formats: {', '.join(FORMATS)}")
+    return Sink(name, file or output)
+
+
+def show(report: Report, wanted: Wanted, known: Registry) -> None:
+    """Write every format that is wanted; raises `UsageError` for a file that cannot be written."""
+    for sink in wanted.sinks:
+        written(rendered(report, sink, wanted, known), sink.file)
+
+
+def rendered(report: Report, sink: Sink, wanted: Wanted, known: Registry) -> str:
+    """The report in one format."""
+    if wanted.statistics and sink.format in ("text", "concise"):
+        return totals.statistics(report) + "".join(f"{each}\n" for each in totals.sentences(report))
+    if sink.format == "text":
+        paint = text.coloured if is_coloured(wanted.colour, sink.file) else text.plain
+        return text.render(report, paint, text.linked if is_coloured(wanted.links, sink.file) else text.plain)
+    if sink.format == "concise":
+        return concise.render(report)
+    module = import_module(f"graphlint.report.{sink.format}")
+    if sink.format == "sarif":
+        rules = [module.Described(each.code, each.name, each.summary, each.page) for each in known.pages]
+        return str(module.render(report, __version__, rules))
+    return str(module.render(report, __version__) if sink.format == "json" else module.render(report))
+
+
+def is_coloured(when: str, file: str = "") -> bool:
+    """Whether a terminal is written to that takes escape sequences, or whether they were asked for."""
+    if when != "auto":
+        return when == "always"
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return not file and sys.stdout.isatty()
+
+
+def written(rendering: str, file: str) -> None:
+    """Print, or write to a file."""
+    if not file:
+        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # a terminal may not be UTF-8
+        click.echo(rendering, nl=False, color=True)
+        return
+    try:
+        Path(file).write_text(rendering, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise UsageError(f"`{file}` cannot be written: {error.strerror}") from None
