@@ -150,3 +150,12 @@ def test_an_operator_nobody_measured_is_reported_as_unknown() -> None:
     outcome = emulate(lambda: (lambda x: twice(x), (torch.ones(4, device="cuda"),)), warmup=1)
     assert outcome.result == "captures" and outcome.unknown_ops == ("emulated_test.twice.default",)
     assert any("not known" in note for note in outcome.notes)
+
+
+def test_an_operator_whose_tag_says_that_its_size_depends_on_values_is_refused() -> None:
+    library = torch.library.Library("emulated_test_tags", "DEF")
+    library.define("positive(Tensor x) -> Tensor", tags=(torch.Tag.dynamic_output_shape,))
+    library.impl("positive", lambda x: x[x > 0], "CPU")
+    positive = torch.ops.emulated_test_tags.positive
+    outcome = emulate(lambda: (lambda x: positive(x), (torch.ones(4, device="cuda"),)), warmup=1)
+    assert outcome.result == "refused" and outcome.unknown_ops == ("emulated_test_tags.positive.default",)

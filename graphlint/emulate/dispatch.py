@@ -109,6 +109,8 @@ def _check_places(plan: Plan, inputs: Tensors, arguments: Kwargs) -> None:
 
 def _check_capture(session: Session, plan: Plan, arguments: Kwargs, args: Args, kwargs: Kwargs) -> None:
     session.launch()
+    if not plan.is_known:
+        session.unknown.setdefault(plan.name)
     for row in plan.refusals:
         if row.holds(arguments) and not (row.effect in LIBRARIES and session.use(row.effect)):
             session.refuse(plan.name, row.effect)
@@ -117,8 +119,6 @@ def _check_capture(session: Session, plan: Plan, arguments: Kwargs, args: Args, 
         generator = device_generator([*args, *kwargs.values()])
         if generator is not None and session.graph not in generator.graphs:
             session.refuse(plan.name, "generator")
-    if not plan.is_known:
-        session.unknown.setdefault(plan.name)
 
 
 def _written(plan: Plan, arguments: Kwargs) -> Iterator[DeviceTensor]:

@@ -8,10 +8,11 @@ from typing import Any
 
 import torch
 
-from graphlint.emulate.rows import Row, known, rows_for
+from graphlint.emulate.rows import Row, compiled, known, rows_for
 
 _SAFE_TAGS = ("pointwise", "inplace_view")
-_UNSURE_TAGS = ("data_dependent_output", "dynamic_output_shape")
+_TAGS = {"data_dependent_output": "read", "dynamic_output_shape": "shape"}
+"""What an operator's tag says that the host must learn from the device, for operators that nobody measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,6 @@ class Plan:
     is_view: bool
     is_random: bool
     is_known: bool
-    is_unsure: bool
 
     def bound(self, args: tuple[Any, ...], kwargs: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
         return {**defaults, **dict(zip(self.parameters, args)), **kwargs}
@@ -40,11 +40,11 @@ class Plan:
 def plan_of(func: Any) -> Plan:
     schema = func._schema
     rows = rows_for(func)
-    refusals = tuple(row for row in rows if row.effect)
     tags = {each.name for each in func.tags}
+    measured = tuple(row for row in rows if row.effect)
+    refusals = measured or tuple(tagged(str(func), tag) for tag in sorted(tags & set(_TAGS)))
     writes = tuple(each.name for each in schema.arguments if each.alias_info is not None and each.alias_info.is_write)
     is_view = "inplace_view" in tags or (not writes and any(each.alias_info is not None for each in schema.returns))
-    is_unsure = not refusals and bool(tags & set(_UNSURE_TAGS))
     is_known = bool(rows) or is_view or bool(tags & set(_SAFE_TAGS)) or _is_listed(func)
     return Plan(
         str(func),
@@ -55,9 +55,13 @@ def plan_of(func: Any) -> Plan:
         writes,
         is_view,
         "nondeterministic_seeded" in tags,
-        is_known and not is_unsure,
-        is_unsure,
+        is_known and len(measured) == len(refusals),
     )
+
+
+def tagged(name: str, tag: str) -> Row:
+    """A row that only the operator's own tag speaks for."""
+    return Row(name, _TAGS[tag], compiled("True"), f"tag:{tag}")
 
 
 def _is_listed(func: Any) -> bool:
