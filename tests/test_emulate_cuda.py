@@ -179,3 +179,8 @@ def test_threads_know_the_device() -> None:
         assert made[0].is_cuda and made[0].tolist() == [2.0, 2.0]
     with pytest.raises(RuntimeError, match="gone"):
         made[0] + 1
+
+
+def test_a_host_generator_cannot_draw_on_the_device() -> None:
+    with emulated_cuda(), pytest.raises(RuntimeError, match="'cuda' device type for generator"):
+        torch.rand(2, device="cuda", generator=torch.Generator())

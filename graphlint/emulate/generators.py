@@ -71,8 +71,11 @@ class DeviceRandom:
 
 
 def device_generator(arguments: list[Any]) -> DeviceGenerator | None:
-    """The user's generator among the arguments of an operator."""
+    """The user's generator among the arguments of an operator on the device; raises what CUDA says of a host's."""
     for each in arguments:
         if isinstance(each, _Generator):
-            return KNOWN.get(getattr(each, "_cdata", 0))
+            found = KNOWN.get(getattr(each, "_cdata", 0))
+            if found is None:
+                raise RuntimeError("Expected a 'cuda' device type for generator but found 'cpu'")
+            return found
     return None
