@@ -24,6 +24,8 @@ REFUSED = (
     "x[[0, 1]]",
     "x[torch.tensor([0, 1])]",
     "x[n]",
+    "x[[n, n]]",
+    "x[(n, n), (n, n)]",
     "x.clone().__setitem__((0, 1), 0.0)",
     "x.clone().index_put_((i,), torch.tensor(0.0))",
     "torch.tensor([1.0], device='cuda')",

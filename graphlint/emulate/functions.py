@@ -64,11 +64,22 @@ def _pinned(session: Session, func: Any, args: Args, kwargs: Kwargs) -> Any:
 
 def _store(session: Session, func: Any, args: Args, kwargs: Kwargs) -> Any:
     """`x[i] = 0`: for CUDA tensors, and only for them, C++ makes the number a host tensor."""
-    tensor, index, value = args
+    tensor, index, value = args[0], _index(args[1]), args[2]
     if isinstance(tensor, DeviceTensor) and isinstance(value, (bool, int, float, complex)):
         with outside():
             value = torch.scalar_tensor(value, dtype=tensor.dtype)
     return func(tensor, index, value)
+
+
+def _load(session: Session, func: Any, args: Args, kwargs: Kwargs) -> Any:
+    return func(args[0], _index(args[1]))
+
+
+def _index(index: Any) -> Any:
+    """A sequence of device scalars as an index is read element by element."""
+    if type(index) is tuple:
+        return tuple(_elements(each) for each in index)
+    return _elements(index)
 
 
 def _read(session: Session, value: DeviceTensor, effect: str) -> torch.Tensor:
@@ -152,7 +163,7 @@ def _literal(session: Session, func: Any, args: Args, kwargs: Kwargs) -> Any:
 
 
 def _elements(data: Any) -> Any:
-    if isinstance(data, (list, tuple)) and type(data) in (list, tuple):
+    if type(data) in (list, tuple):
         return [each.item() if isinstance(each, DeviceTensor) and each.numel() == 1 else _elements(each) for each in data]
     return data
 
@@ -191,6 +202,7 @@ SPECIAL: dict[Any, Callable[[Session, Any, Args, Kwargs], Any]] = {
     T.to: _move,
     T.cuda: _cuda,
     T.pin_memory: _pinned,
+    T.__getitem__: _load,
     T.__setitem__: _store,
     T.tolist: _tolist,
     T.numpy: _numpy,
