@@ -258,3 +258,25 @@ class CompiledClone(Event):
     """A compiled function with graphs copies its result inside, where the copy is an output again."""
 
     target: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DerivedInput(Event):
+    """New data are written into the source of a copy that was made before the capture; the graph reads the copy."""
+
+    target: str
+    copy: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModeToggled(Event):
+    """A captured module is switched between training and evaluation, and its graph is replayed."""
+
+    target: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnwaitedCopy(Event):
+    """A copy to the host that nobody waited for is read."""
+
+    target: str

@@ -15,6 +15,9 @@ from graphlint.types import Confidence, Region
 
 Told = Iterator[tuple[Region, Event]]
 MAKES = "make_graphed_callables"
+HOOKS = frozenset(
+    {"register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook", "register_backward_hook"}
+)
 
 
 def _region(act: Act) -> Region:
@@ -34,15 +37,20 @@ def seen(story: Story) -> Iterator[Region]:
 
 def misused(story: Story) -> Told:
     """Ways of making or calling that are refused."""
-    for act in story.acts:
+    for index, act in enumerate(story.acts):
         if act.verb is not Verb.CALL:
             continue
-        why = _made(act) if act.thing.name.endswith(MAKES) and act.thing.kind is Kind.OUTSIDE else _called(act)
+        why = (
+            _made(story, index, act) if act.thing.name.endswith(MAKES) and act.thing.kind is Kind.OUTSIDE else _called(act)
+        )
         if why:
             yield _region(act), tell(GraphedMisused, act, sure=Confidence.CERTAIN, why=why)
 
 
-def _made(act: Act) -> str:
+def _made(story: Story, index: int, act: Act) -> str:
+    for _, before in story.between(-1, index, Verb.METHOD):
+        if before.thing is act.other and before.name in HOOKS:
+            return f"the module has a hook (`{before.name}`)"
     for layer in act.layers:
         block = layer.thing
         if block is not None and block.kind is Kind.AUTOCAST and constant(argument(block, "cache_enabled")) is not False:

@@ -9,7 +9,7 @@ from graphlint.events import Event
 from graphlint.site.acts import Act, Frame, Verb
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import STATE, Kind, Scope, Slot, Thing
-from graphlint.site_events import EntryRebound, InputDies, InputNotRefreshed, InputRebound, RefreshMissesInput
+from graphlint.site_events import DerivedInput, EntryRebound, InputDies, InputNotRefreshed, InputRebound, RefreshMissesInput
 from graphlint.types import Region
 
 Told = Iterator[tuple[Region, Event]]
@@ -158,6 +158,20 @@ def _parameters(story: Story, replay: Act) -> set[str]:
         if node.lineno <= replay.span.line <= (node.end_lineno or node.lineno):
             return {each.arg for each in [*node.args.args, *node.args.kwonlyargs]} - {"self"}
     return set()
+
+
+def derived(story: Story) -> Told:
+    """New data for the source of a cast that the graph reads."""
+    for captured in story.captures:
+        copies = {id(source.owner): thing for thing in captured.reads.values() for source in thing.made_by[:1]}
+        for index, act in story.between(captured.end, len(story.acts), Verb.WRITE):
+            copy = copies.get(id(act.thing.owner))
+            replay = story.next_replay(captured, index) if copy is not None else None
+            if copy is None or replay is None or id(act.thing.owner) in captured.reads or copy.kind is Kind.CONTAINER:
+                continue
+            around = story.between(captured.end, replay, Verb.WRITE)
+            if not any(later.thing.owner is copy for _, later in around) and not story.is_captured(index):
+                yield region(captured, story.acts), tell(DerivedInput, act, target=act.text, copy=copy.name or "a copy")
 
 
 def dying(story: Story) -> Told:

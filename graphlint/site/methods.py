@@ -27,7 +27,7 @@ def method(walker: Walker, receiver: Thing, name: str, places: Places, names: Na
         case Kind.GRAPH if name == "pool":
             return walker.thing(Kind.POOL, node)
         case Kind.CONTAINER:
-            return _container(walker, receiver, name, places, node)
+            return _container(walker, receiver, name, places, names, node)
         case Kind.TENSOR | Kind.UNKNOWN | Kind.ANY_ITEM | Kind.PARAMETER:
             return _tensor(walker, receiver, name, places, node)
         case Kind.STREAM if name == "record_event":
@@ -66,11 +66,13 @@ def _manual(walker: Walker, graph: Thing, name: str, names: Names, node: ast.Cal
     return walker.thing(Kind.NONE, node)
 
 
-def _container(walker: Walker, receiver: Thing, name: str, places: Places, node: ast.Call) -> Thing:
+def _container(walker: Walker, receiver: Thing, name: str, places: Places, names: Names, node: ast.Call) -> Thing:
     if name in PUTTING:
         for thing in places:
             walker.act(Verb.KEEP, node, thing, other=receiver, name=name)
-        if places:
+        if name == "update":
+            _update(walker, receiver, places, names, node)
+        elif places:
             _put(receiver, name, places)
         return walker.thing(Kind.NONE, node)
     if name in ("get", "pop") and node.args:
@@ -84,10 +86,16 @@ def _container(walker: Walker, receiver: Thing, name: str, places: Places, node:
     return walker.thing(Kind.ANY_ITEM, node, base=receiver)
 
 
+def _update(walker: Walker, receiver: Thing, places: Places, names: Names, node: ast.Call) -> None:
+    """`update` binds every entry it is given, as a store would."""
+    given = {key: thing for place in places for key, thing in place.slots.items()}
+    given.update({f"[{name!r}]": thing for name, thing in names.items()})
+    for key, thing in given.items():
+        walker.bind(Slot(receiver, key), thing, node)
+
+
 def _put(receiver: Thing, name: str, places: Places) -> None:
-    if name == "update":
-        receiver.slots.update(places[0].slots)
-    elif name == "append":
+    if name == "append":
         receiver.slots[f"[{len(receiver.slots)}]"] = places[0]
     else:
         receiver.slots["[*]"] = places[-1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from graphlint.events import Event
@@ -9,7 +10,7 @@ from graphlint.site.acts import Act, Verb
 from graphlint.site.inputs import root
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Scope, Thing
-from graphlint.site_events import OutputKept, OutputUnset
+from graphlint.site_events import OutputKept, OutputUnset, UnwaitedCopy
 from graphlint.types import Region
 
 Told = Iterator[tuple[Region, Event]]
@@ -89,6 +90,34 @@ def _before(story: Story, captured: Captured, index: int) -> Iterator[int]:
 
 def _named(act: Act) -> str:
     return act.thing.name or act.text
+
+
+def unwaited(story: Story) -> Told:
+    """A host buffer that is read while the copy into it may still be running."""
+    for captured in story.captures:
+        for index, act in story.between(captured.end, len(story.acts), Verb.WRITE):
+            if act.name != "copy_" or act.other is None or not captured.made(act.other) or not _is_async(act):
+                continue
+            for _, later in story.between(index, len(story.acts), Verb.READ, Verb.METHOD, Verb.CALL, Verb.WRITE):
+                if _waits(later) or (later.verb is Verb.WRITE and later.thing is act.thing):
+                    break
+                if later.verb is Verb.READ and later.thing.owner is act.thing.owner and later.name in LOOKS:
+                    yield region(captured, story.acts), tell(UnwaitedCopy, later, target=later.text)
+                    break
+
+
+def _is_async(act: Act) -> bool:
+    call = act.node if isinstance(act.node, ast.Call) else None
+    words = {word.arg: word.value for word in call.keywords} if call is not None else {}
+    given = words.get("non_blocking")
+    return isinstance(given, ast.Constant) and given.value is True
+
+
+def _waits(act: Act) -> bool:
+    name = act.name if act.verb is Verb.METHOD else act.thing.name
+    return "synchronize" in name or (
+        act.verb is Verb.METHOD and name in ("query", "item") and act.thing.kind is not Kind.TENSOR
+    )
 
 
 def unset(story: Story) -> Told:

@@ -10,7 +10,7 @@ from graphlint.site.acts import Act, Verb
 from graphlint.site.construct import constant
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
-from graphlint.site_events import StashReplaced, WeightsMoved
+from graphlint.site_events import ModeToggled, StashReplaced, WeightsMoved
 from graphlint.types import Region
 
 Told = Iterator[tuple[Region, Event]]
@@ -81,6 +81,29 @@ def _holds(thing: Thing, called: list[Thing]) -> bool:
 
 def _is_part(holder: Thing, captured: Captured) -> bool:
     return any(holder is thing for thing in captured.inputs.values()) or id(holder.owner) in captured.reads
+
+
+def toggled(story: Story) -> Told:
+    """A switch of mode that the recorded kernels do not follow."""
+    for captured in story.captures:
+        modes = {id(act.thing): act for act in story.acts[captured.begin : captured.end] if _has_mode(act)}
+        for index, act in story.between(captured.end, len(story.acts), Verb.METHOD):
+            if act.name not in ("eval", "train") or act.thing.kind is not Kind.MODULE:
+                continue
+            inside = [modes[id(part)] for part in act.thing.family() if id(part) in modes]
+            is_on = act.name == "train" and constant(act.other) is not False
+            replay = story.next_replay(captured, index)
+            if replay is None or not any((each.name == "training") is not is_on for each in inside):
+                continue
+            back = [each for _, each in story.between(index, replay, Verb.METHOD) if each.thing is act.thing]
+            if not any(each.name in ("eval", "train") for each in back):
+                yield region(captured, story.acts), tell(ModeToggled, act, target=act.text)
+
+
+def _has_mode(act: Act) -> bool:
+    """Whether an act calls a layer that does something else in training."""
+    name = act.thing.name
+    return act.verb is Verb.CALL and act.thing.kind is Kind.MODULE and ("Dropout" in name or "BatchNorm" in name)
 
 
 def stashed(story: Story) -> Told:
