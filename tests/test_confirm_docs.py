@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.gpu.table import PAGES, filled
+from tests.gpu.table import PAGES, filled, render, rows
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "confirm.md"
@@ -44,3 +44,7 @@ def test_the_first_example_is_stale_where_the_page_says(tmp_path: Path) -> None:
 def test_the_regimes_are_those_that_were_recorded(name: str) -> None:
     text = (ROOT / name).read_text()
     assert "decode, batch 1" in text and filled(text) == text, "run `python -m tests.gpu.table`"
+
+
+def test_the_table_of_rules_is_what_predictions_of_today_make_of_the_records() -> None:
+    assert (ROOT / "docs" / "observed.md").read_text() == render(rows()), "run `python -m tests.gpu.table`"

@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
-from tests.gpu.table import DATA, recorded
+from graphlint import source
+from graphlint.testing import captures
+from tests.gpu.record import ROOT
+from tests.gpu.table import DATA, recorded, rows
+
+FIXTURES = ROOT / "fixtures"
 
 RESULTS = {
     "ok": {"captures", "stale"}, "fail": {"refused"}, "captured": {"captures", "stale"}, "refused": {"refused"},
@@ -74,3 +79,40 @@ def test_every_record_says_where_it_was_made(name: str) -> None:
     record = recorded(name)
     assert record["machine"]["kind"] == "cuda" and record["machine"]["torch"] and record["date"]
     assert not any("/tmp/" in str(each) for target in record["targets"] for each in target["executed"])
+
+
+OTHER_OUTCOMES = {
+    "missing_warmup/cold.py:main": "recorded in a process where targets before it had made the library handles",
+    "compiled_overwritten/results.py:main": "no error was raised on an H200 with torch 2.11",
+    "compiled_stale_read/read.py:main": "no error was raised on an H200 with torch 2.11",
+}
+"""Fixtures whose `# capture:` mark says something else than what was recorded, each with the reason."""
+OBSERVED = {"breaks": "refused", "stale": "stale", "captures": "captures"}
+
+
+def test_every_page_does_on_a_gpu_what_its_rule_predicts() -> None:
+    told = [each for each in rows() if each.rule.predicts and each.rule.predicts.value in ("breaks", "stale")]
+    shown = [each for each in told if each.fails != "-"]
+    assert len(shown) > 30
+    assert [each.rule.code for each in shown if each.fails != OBSERVED[each.rule.predicts.value]] == []  # type: ignore[union-attr]
+    assert [each.rule.code for each in shown if each.captures not in ("captures", "-")] == []
+
+
+def test_every_fixture_does_on_a_gpu_what_its_mark_says() -> None:
+    marked = {
+        f"{path.relative_to(FIXTURES).as_posix()}:{mark.entry}": mark.outcome
+        for path in sorted(FIXTURES.rglob("*.py"))
+        for mark in captures(source.read(path, path.name))
+    }
+    seen = {each["target"]: each["result"] for each in recorded("fixtures")["targets"]}
+    both = set(marked) & set(seen)
+    assert len(both) > 150
+    other = {name for name in both if OBSERVED[marked[name]] != seen[name]}
+    assert other == set(OTHER_OUTCOMES) & both
+
+
+def test_few_predictions_are_refuted_or_missed() -> None:
+    table = rows()
+    confirmed, refuted = (sum(each.count(word) for each in table) for word in ("confirmed", "refuted"))
+    missed = sum(len(each.missed) for each in table)
+    assert confirmed > 100 and refuted + missed < 0.1 * confirmed

@@ -15,7 +15,7 @@ from graphlint.confirm.outcome import Outcome, Refusal
 from graphlint.confirm.predictions import Predicted, same
 
 CONFIRMED, REFUTED, IDLE = "confirmed", "refuted", "not exercised"
-ASTRAY = ("uncaptured work", "unjoined work")
+UNCAPTURED, UNJOINED = "uncaptured work", "unjoined work"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +93,9 @@ def _breaks(finding: Predicted, outcome: Outcome) -> Verdict:
 
 def _explains(finding: Predicted, refusal: Refusal) -> bool:
     """Streams are noticed where they meet and not where they went astray: a finding above is the reason."""
-    astray = any(words in refusal.message for words in ASTRAY)
-    return astray and same(finding.file, refusal.file) and finding.line <= refusal.line
+    if not same(finding.file, refusal.file):
+        return False
+    return UNJOINED in refusal.message or (UNCAPTURED in refusal.message and finding.line <= refusal.line)
 
 
 def _stale(finding: Predicted, outcome: Outcome) -> Verdict:
@@ -118,6 +119,8 @@ def _defeats(finding: Predicted, outcome: Outcome) -> Verdict:
             return Verdict(finding, CONFIRMED, f"the graph breaks here: {each['reason']}")
     if section.get("skips") and _ran(finding, outcome):
         return Verdict(finding, CONFIRMED, next((each for each in section["said"] if "skip" in each), "graphs are skipped"))
+    if section.get("graphs") and section.get("launches") == 0 and _ran(finding, outcome):
+        return Verdict(finding, CONFIRMED, "it was compiled, and no graph was launched")
     if outcome.figures.get("graphs") == 0 and _ran(finding, outcome):
         return Verdict(finding, CONFIRMED, "the script ran to its end without one graph")
     if section.get("result") in ("whole", "breaks") and _ran(finding, outcome):

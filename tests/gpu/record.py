@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import site
 import sys
 import tempfile
 import time
@@ -37,7 +38,11 @@ REGIMES = Path(__file__).with_name("regimes.py")
 QUICK = Options(device="cuda", timeout=120.0, worth=False)
 FULL = Options(device="cuda", timeout=240.0)
 LANES = 6
-"""Children at a time on one GPU where nothing is timed: most of a target's time is importing and building on the host."""
+"""Children at a time on one GPU where nothing is timed: most of a target's time is importing and building on the host.
+
+Pages and fixtures get a process each: they are about library handles that are not there yet and about global switches,
+which a target before them would have made or turned.
+"""
 
 
 def main() -> int:
@@ -72,7 +77,7 @@ def pages(options: argparse.Namespace) -> dict[str, Any]:
     """`GL101-fails` and `GL101-captures` for every rule that one GPU can show."""
     with tempfile.TemporaryDirectory() as folder:
         plans = [entry_plan(path, entry(path), path.stem, compiled) for path, compiled in page_files(Path(folder))]
-        return _record(run(plans, options), Path(folder))
+        return _record(run(plans, options, shared=False), Path(folder))
 
 
 def page_files(folder: Path) -> Iterable[tuple[Path, bool]]:
@@ -110,7 +115,7 @@ def fixtures(options: argparse.Namespace) -> dict[str, Any]:
         name = path.relative_to(folder).as_posix()
         for mark in captures(source.read(path, name)):
             plans.append(entry_plan(path, mark.entry, f"{name}:{mark.entry}"))
-    return _record(run(plans, options), folder)
+    return _record(run(plans, options, shared=False), folder)
 
 
 def cases(options: argparse.Namespace) -> dict[str, Any]:
@@ -142,10 +147,10 @@ def regimes(options: argparse.Namespace) -> dict[str, Any]:
     return _record(run(plans, options, alone=True), ROOT / "tests" / "gpu")
 
 
-def run(plans: Sequence[Plan], options: argparse.Namespace, alone: bool = False) -> list[Result]:
+def run(plans: Sequence[Plan], options: argparse.Namespace, alone: bool = False, shared: bool = True) -> list[Result]:
     plans = [replace(each, options=replace(each.options, device=options.device)) for each in plans]
     lanes = 1 if alone else min(options.lanes, max(len(plans) // 2, 1))
-    return process.run(plans, gpus=("0",) * lanes, shared=not alone)
+    return process.run(plans, gpus=("0",) * lanes, shared=shared and not alone)
 
 
 def _record(results: Sequence[Result], root: Path) -> dict[str, Any]:
@@ -170,7 +175,11 @@ def _target(result: Result, root: Path) -> dict[str, Any]:
     """An outcome, with the lines that ran in the files of the recording's own folder."""
     plain = evidence.moved(result.outcome, root)
     plain["executed"] = {file: lines for file, lines in plain["executed"].items() if (root / file).is_file()}
-    return {**plain, "seconds": round(result.seconds, 2)}
+    text = json.dumps({**plain, "seconds": round(result.seconds, 2)})
+    for folder in (root, ROOT / "tests" / "gpu", ROOT, *map(Path, site.getsitepackages())):
+        text = text.replace(f"{folder}/", "")
+    found: dict[str, Any] = json.loads(text)
+    return found
 
 
 KINDS: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
