@@ -62,6 +62,24 @@ def gives_nonsense(device):
     return 42
 '''
 
+MODEL = """
+class Model(torch.nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.layer = torch.nn.Linear(dim, dim)
+
+    def forward(self, x, mask=None):
+        return self.layer(x).masked_fill(mask, 0.0)
+"""
+
+CONFIGURATION = """
+[tool.graphlint.confirm]
+targets = [
+  "hostile.py:fine",
+  {target = "hostile.py:Model", init = {dim = 8}, input = ["x=float32[2,8]", "mask=bool[2,8]"], timeout = 60},
+]
+"""
+
 EXPECTED = {
     "hangs": "still building the case after 8 s, which is the time limit, at {file}:10 in `hangs`",
     "crashes": "crashed with a segmentation fault (SIGSEGV) while building the case, at {file}:13 in `crashes`",
@@ -137,6 +155,18 @@ def test_in_one_process_a_crash_takes_only_its_own_target(tmp_path: Path) -> Non
     found = process.run(plans(tmp_path, names), shared=True)
     assert [each.outcome.result for each in found] == ["captures", "not-run", "not-run", "captures"]
     assert "SIGSEGV" in found[1].outcome.reason
+
+
+def test_targets_of_the_configuration_are_run_and_summed_up(tmp_path: Path) -> None:
+    (tmp_path / "hostile.py").write_text(HOSTILE.lstrip() + MODEL)
+    (tmp_path / "pyproject.toml").write_text(CONFIGURATION)
+    command = [sys.executable, "-m", "graphlint", "confirm", "--device", "emulated", "--one-process"]
+    environ = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environ, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == "", "progress is shown on a terminal only"
+    rows = [line.split()[:2] for line in done.stdout.splitlines()[-2:]]
+    assert rows == [["hostile.py:fine", "captures"], ["hostile.py:Model", "captures"]]
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for children in /proc")

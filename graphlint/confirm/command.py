@@ -62,6 +62,8 @@ def confirm(targets: tuple[str, ...], format: str, record: str, compare: bool, o
     root = Path.cwd()
     plans = planned(targets, given, root)
     results = process.run(plans, gpus(os.environ), one_process, progress=_progress(len(plans)))
+    if sys.stderr.isatty():
+        click.echo("\r\x1b[K", nl=False, err=True)
     if all(each.outcome.stage == NO_DEVICE for each in results):
         raise NoDevice(results[0].outcome.reason)
     rows = [(each, _reconciled(each, root) if compare else Reconciled()) for each in results]
