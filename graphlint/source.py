@@ -97,17 +97,18 @@ def decode(data: bytes) -> str:
     nul = data.find(b"\0")
     if nul >= 0:
         raise Unreadable("holds a NUL byte, so it is not Python source", data.count(b"\n", 0, nul) + 1)
-    encoding = _encoding(data)
+    declared = encoding(data)
     try:
-        return data.decode(encoding)
+        return data.decode(declared)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise Unreadable(f"is not valid {encoding.replace('-sig', '')} text ({error.reason})", line) from None
+        raise Unreadable(f"is not valid {declared.replace('-sig', '')} text ({error.reason})", line) from None
     except (LookupError, UnicodeError) as error:
         raise Unreadable(f"cannot be decoded: {error}") from None
 
 
-def _encoding(data: bytes) -> str:
+def encoding(data: bytes) -> str:
+    """The name of a file's encoding by PEP 263."""
     if data.startswith(b"\xef\xbb\xbf"):
         return "utf-8-sig"
     for line in data.split(b"\n", 2)[:2]:

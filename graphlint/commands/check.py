@@ -5,11 +5,12 @@ from __future__ import annotations
 import gc
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
+from typing import cast
 
 import click
 
@@ -21,6 +22,7 @@ from graphlint.commands import progress
 from graphlint.commands.options import configured, overridden
 from graphlint.commands.output import Wanted
 from graphlint.config import Config
+from graphlint.errors import UsageError
 from graphlint.interp import interpret
 from graphlint.notices import INTERNAL
 from graphlint.options import CONFIDENCES, EFFECTS, TARGETS
@@ -53,6 +55,13 @@ FORMATS = ", ".join(shown.FORMATS)
 @click.option(
     "--evidence", default="", metavar="FILE", help="Mark what a record of `graphlint confirm` confirmed or refuted."
 )
+@click.option("--fix", is_flag=True, help="Make the fixes that keep what eager code computes, and check again.")
+@click.option("--unsafe-fixes", is_flag=True, help="Make the others too; each says what it may change.")
+@click.option("--diff", is_flag=True, help="Show what would be written instead of writing it.")
+@click.option("--show-fixes", is_flag=True, help="Give fixes to the formats that carry them: json, sarif, rdjson.")
+@click.option(
+    "--add-ignores", default=None, metavar="REASON", help="Write a suppression with this reason for all findings."
+)
 @click.option("--config", "config_file", default="", metavar="FILE", help="Read this configuration file.")
 @click.option("--isolated", is_flag=True, help="Read no configuration file.")
 @click.option("--stdin-filename", default="", metavar="NAME", help="The name of what is read from stdin as `-`.")
@@ -79,7 +88,12 @@ def check(
     settings = overridden(configured(config_file, isolated), options)
     known = registry.load(settings.rules, settings.root, settings.packs)
     _warn_of_stranger()
-    report = checked(paths or (".",), settings, known, stdin_filename)
+    paths = paths or (".",)
+    report = checked(paths, settings, known, stdin_filename)
+    if options["add_ignores"] is not None:
+        import_module("graphlint.commands.mend").accepted(report, str(options["add_ignores"]), bool(options["diff"]))
+        return
+    report = _mended(report, lambda texts: checked(paths, settings, known, unsaved=texts), options, paths)
     report = with_evidence(report, evidence, settings.root) if evidence else report
     if options["write_baseline"]:
         _write_baseline(str(options["write_baseline"]), report, settings)
@@ -88,6 +102,24 @@ def check(
     _say(report, settings, bool(options["prune_baseline"]))
     stale = report.gone and options["strict_baseline"] and not options["prune_baseline"]
     sys.exit(0 if options["exit_zero"] else 1 if stale else status(report, settings))
+
+
+def _mended(
+    report: Report, again: Callable[[Mapping[str, bytes]], Report], options: Mapping[str, object], paths: Sequence[str]
+) -> Report:
+    """Make or show fixes, as far as that was asked for; only then is what knows how imported."""
+    level = "unsafe" if options["unsafe_fixes"] else "safe" if options["fix"] or options["diff"] else ""
+    if not level and not options["show_fixes"]:
+        return report
+    if STDIN in paths:
+        raise UsageError("what is read from stdin cannot be fixed", "give the file by name")
+    mend = import_module("graphlint.commands.mend")
+    if not level:
+        return cast(Report, mend.shown(report, again))
+    left, changed = mend.fixed(report, again, level, bool(options["diff"]))
+    if options["diff"]:
+        sys.exit(1 if changed and not options["exit_zero"] else 0)
+    return cast(Report, left)
 
 
 def _warn_of_stranger() -> None:

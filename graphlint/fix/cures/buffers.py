@@ -1,0 +1,127 @@
+"""State that a replay must advance, and constants that are built in every call, become buffers."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from graphlint.fix.cure import UNSAFE, Site, cure, fix, keyword, number
+from graphlint.fix.cures.literals import is_constant
+from graphlint.fix.tree import Tree
+from graphlint.types import Edit, Fix, Span
+
+STEPS: dict[type[cst.CSTNode], str] = {
+    cst.AddAssign: "add_",
+    cst.SubtractAssign: "sub_",
+    cst.Add: "add_",
+    cst.Subtract: "sub_",
+}
+
+
+@cure("GL404")
+def counted(site: Site) -> Fix | None:
+    """`self.n += 1` with `self.n = 0` in `__init__` becomes a buffer that is advanced in place."""
+    tree, statement = site.tree, site.statement
+    step = None if statement is None else _step(tree, statement)
+    if statement is None or step is None or not tree.torch:
+        return None
+    target, call = step
+    found = initial(tree, statement, target)
+    if found is None or not number(tree, found.value):
+        return None
+    name = target.removeprefix("self.")
+    held = f'self.register_buffer("{name}", {tree.torch}.tensor({tree.code(found.value)}), persistent=False)'
+    title = f"make `{target}` a buffer that is advanced in place; Python code that reads it then sees a tensor"
+    return fix(title, UNSAFE, tree.replace(found, held), tree.replace(statement, f"{target}.{call}"))
+
+
+def _step(tree: Tree, statement: cst.BaseSmallStatement) -> tuple[str, str] | None:
+    """The attribute that is advanced, and the call that does it in place."""
+    if isinstance(statement, cst.AugAssign) and type(statement.operator) in STEPS:
+        target, amount, step = statement.target, statement.value, STEPS[type(statement.operator)]
+    elif isinstance(statement, cst.Assign) and isinstance(statement.value, cst.BinaryOperation):
+        target, amount = statement.targets[0].target, statement.value.right
+        step = STEPS.get(type(statement.value.operator), "")
+        if not step or tree.code(statement.value.left) != tree.code(target) or len(statement.targets) != 1:
+            return None
+    else:
+        return None
+    spelled = tree.code(target)
+    is_own = isinstance(target, cst.Attribute) and spelled == f"self.{target.attr.value}"
+    return (spelled, f"{step}({tree.code(amount)})") if is_own else None
+
+
+def initial(tree: Tree, node: cst.CSTNode, target: str) -> cst.Assign | None:
+    """The one assignment of an attribute in the `__init__` of the module around, behind the call of the base's."""
+    init = initializer(tree, node)
+    found = tree.assignments(init, target) if init is not None else ()
+    only = found[0] if len(found) == 1 else None
+    if init is None or not isinstance(only, cst.Assign) or len(only.targets) != 1:
+        return None
+    line = super_line(tree, init)
+    return only if line and line < tree.span(only).line else None
+
+
+def initializer(tree: Tree, node: cst.CSTNode) -> cst.FunctionDef | None:
+    """The `__init__` of the class around a node, if that is a module by the spelling of its bases."""
+    owner = tree.enclosing(node, cst.ClassDef)
+    if owner is None or not any("Module" in tree.code(base.value) for base in owner.bases):
+        return None
+    functions = tree.within(owner, cst.FunctionDef)
+    return next((each for each in functions if each.name.value == "__init__"), None)
+
+
+def super_line(tree: Tree, init: cst.FunctionDef) -> int:
+    """The line of `super().__init__(...)`; 0 without."""
+    calls = tree.within(init, cst.Call)
+    return next((tree.span(each).line for each in calls if tree.code(each.func).endswith(".__init__")), 0)
+
+
+@cure("GL405")
+def written_in_place(site: Site) -> Fix | None:
+    """`self.state = new` becomes `self.state.copy_(new)`."""
+    statement = site.statement
+    if not isinstance(statement, cst.Assign) or len(statement.targets) != 1:
+        return None
+    target = statement.targets[0].target
+    if not isinstance(target, cst.Attribute):
+        return None
+    new = f"{site.tree.code(target)}.copy_({site.tree.code(statement.value)})"
+    title = "write in place with `copy_`; the shape must not change, and who held the old tensor sees the new values"
+    return fix(title, UNSAFE, site.tree.replace(statement, new))
+
+
+@cure("GL301", "GL302")
+def registered(site: Site) -> Fix | None:
+    """A constant that `forward` builds anew becomes a buffer that moves with the module."""
+    tree, call = site.tree, site.call
+    if call is None or not tree.torch:
+        return None
+    built = call if tree.qualified(call.func) == "torch.tensor" else _moved_constant(tree, call)
+    if built is None or not built.args or built.args[0].keyword is not None or not is_constant(tree, built.args[0].value):
+        return None
+    init = initializer(tree, call)
+    line = super_line(tree, init) if init is not None else 0
+    function = tree.enclosing(call, cst.FunctionDef)
+    if init is None or not line or function is None or function.name.value == "__init__":
+        return None
+    name = _free(tree, init)
+    dtype = keyword(built, "dtype")
+    typed = f", dtype={tree.code(dtype.value)}" if dtype is not None else ""
+    value = f"{tree.torch}.tensor({tree.code(built.args[0].value)}{typed})"
+    text = f'{tree.indent(line)}self.register_buffer("{name}", {value}, persistent=False)\n'
+    added = Edit(Span(site.span.file, line + 1, 0, line + 1, 0), text)
+    title = "build it once as a buffer, which is on the device if the module was moved there"
+    return fix(title, UNSAFE, added, tree.replace(call, f"self.{name}"))
+
+
+def _moved_constant(tree: Tree, call: cst.Call) -> cst.Call | None:
+    owner = call.func.value if isinstance(call.func, cst.Attribute) and call.func.attr.value in ("to", "cuda") else None
+    return owner if isinstance(owner, cst.Call) and tree.qualified(owner.func) == "torch.tensor" else None
+
+
+def _free(tree: Tree, init: cst.FunctionDef) -> str:
+    """A name for a buffer that the file does not use yet."""
+    number = 0
+    while f"_constant_{number}" in tree.source.text:
+        number += 1
+    return f"_constant_{number}"

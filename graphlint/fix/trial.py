@@ -1,0 +1,209 @@
+"""Fixes are tried before they are offered: the file parses, the finding is gone, no other came, no region was lost.
+
+A round makes all fixes that do not touch each other and checks once.  Where a file is not as it should be afterwards,
+its fixes are tried one by one, so that a bad one does not take a good one with it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import libcst as cst
+
+from graphlint import notebook
+from graphlint.errors import Unreadable
+from graphlint.fix import cures
+from graphlint.fix.cure import CURES, SAFE, SUGGESTION, UNSAFE, Site
+from graphlint.fix.splice import overlap, spliced
+from graphlint.fix.tree import Tree
+from graphlint.source import decode, parse_bytes
+from graphlint.types import Finding, Fix, Report
+
+LEVELS = (SAFE, UNSAFE, SUGGESTION)
+ROUNDS = 100
+LOADED = cures.__all__
+Texts = Mapping[str, bytes]
+Check = Callable[[Texts], Report]
+Read = Callable[[str], bytes]
+
+
+class Candidate(NamedTuple):
+    """A finding with a fix that has not been tried."""
+
+    finding: Finding
+    fix: Fix
+
+
+@dataclass
+class Mended:
+    """What came of fixing: the files that changed by reported name, the fixes that held, and the report afterwards."""
+
+    texts: dict[str, bytes] = field(default_factory=dict)
+    held: list[Candidate] = field(default_factory=list)
+    refused: list[Candidate] = field(default_factory=list)
+    report: Report | None = None
+
+
+def candidates(report: Report, read: Read, level: str) -> list[Candidate]:
+    """The best fix that is known for each finding, up to a level of safety."""
+    trees: dict[str, Tree | None] = {}
+    found: list[Candidate] = []
+    for finding in report.findings:
+        file = finding.span.file
+        if notebook.split(file)[1] is not None or (finding.fix is None and finding.code not in CURES):
+            continue
+        if file not in trees:
+            trees[file] = _tree(file, read)
+        fix = best(finding, trees[file], level)
+        if fix is not None:
+            found.append(Candidate(finding, fix))
+    return found
+
+
+def best(finding: Finding, tree: Tree | None, level: str) -> Fix | None:
+    """The safest fix of a finding, if it is safe enough."""
+    known = [finding.fix] if finding.fix is not None else []
+    if tree is not None:
+        known += [fix for cure in CURES.get(finding.code, ()) if (fix := cure(Site(finding, tree))) is not None]
+    first = min(known, key=lambda fix: LEVELS.index(fix.safety), default=None)
+    return first if first is not None and LEVELS.index(first.safety) <= LEVELS.index(level) else None
+
+
+def _tree(file: str, read: Read) -> Tree | None:
+    try:
+        return Tree(parse_bytes(read(file), file))
+    except (Unreadable, cst.ParserSyntaxError, RecursionError):
+        return None
+
+
+def mended(report: Report, check: Check, read: Read, level: str = SAFE) -> Mended:
+    """Fix what can be fixed, round after round, until nothing more can be."""
+    done = Mended(report=report)
+    for _ in range(ROUNDS):
+        assert done.report is not None
+        found = candidates(done.report, lambda file: done.texts.get(file) or read(file), level)
+        tried = {_key(each) for each in (*done.held, *done.refused)}
+        chosen = apart(each for each in found if _key(each) not in tried)
+        if not chosen:
+            break
+        _round(done, chosen, check, read)
+    return done
+
+
+def _key(candidate: Candidate) -> tuple[str, str]:
+    return candidate.finding.fingerprint, candidate.fix.title
+
+
+def apart(found: Iterable[Candidate]) -> list[Candidate]:
+    """Candidates whose edits do not touch each other, the first of two that do."""
+    chosen: list[Candidate] = []
+    for each in found:
+        if not any(overlap(each.fix.edits, other.fix.edits) for other in chosen):
+            chosen.append(each)
+    return chosen
+
+
+def _round(done: Mended, chosen: Sequence[Candidate], check: Check, read: Read) -> None:
+    """Make the chosen fixes together; what then is wrong is made again one by one."""
+    together = _tried(done, chosen, check, read)
+    if together is not None:
+        _hold(done, chosen, *together)
+        return
+    by_file: dict[str, list[Candidate]] = {}
+    for each in chosen:
+        by_file.setdefault(each.finding.span.file, []).append(each)
+    for group in by_file.values():
+        attempt = _tried(done, group, check, read) if len(by_file) > 1 else None
+        if attempt is not None:
+            _hold(done, group, *attempt)
+            continue
+        _one_by_one(done, group, check, read)
+
+
+def _one_by_one(done: Mended, group: Sequence[Candidate], check: Check, read: Read) -> None:
+    """From the last to the first, until one holds: edits move what is behind them, so the rest is found anew."""
+    for each in sorted(group, key=lambda one: one.finding.span, reverse=True):
+        alone = _tried(done, [each], check, read)
+        if alone is None:
+            done.refused.append(each)
+        else:
+            _hold(done, [each], *alone)
+            return
+
+
+def _hold(done: Mended, chosen: Iterable[Candidate], texts: dict[str, bytes], report: Report) -> None:
+    done.texts.update(texts)
+    done.held += chosen
+    done.report = report
+
+
+def _tried(done: Mended, chosen: Sequence[Candidate], check: Check, read: Read) -> tuple[dict[str, bytes], Report] | None:
+    """The files and the report after some fixes, or None where one of them does not hold."""
+    before = done.report
+    assert before is not None
+    texts = dict(made(chosen, lambda file: done.texts.get(file) or read(file)))
+    if not all(_parses(text) for text in texts.values()):
+        return None
+    after = check({**done.texts, **texts})
+    return (texts, after) if holds(before, after, chosen) else None
+
+
+def made(chosen: Iterable[Candidate], read: Read) -> Iterator[tuple[str, bytes]]:
+    """Every file that fixes touch, with its new content."""
+    edits = {edit for each in chosen for edit in each.fix.edits}
+    for file in sorted({each.span.file for each in edits}):
+        yield file, spliced(read(file), [each for each in edits if each.span.file == file])
+
+
+def _parses(text: bytes) -> bool:
+    try:
+        ast.parse(decode(text))
+    except (SyntaxError, ValueError, Unreadable):
+        return False
+    return True
+
+
+def holds(before: Report, after: Report, chosen: Sequence[Candidate]) -> bool:
+    """Whether every fixed finding is gone, none came that was not there, and no region is missing."""
+    then, now = _counted(before), _counted(after)
+    cured = Counter((each.finding.span.file, each.finding.code) for each in chosen if each.fix.safety != SUGGESTION)
+    if _lost(before, after, chosen) or any(now[key] > number for key, number in then.items()) or now.keys() - then.keys():
+        return False
+    return all(now[key] <= then[key] - number for key, number in cured.items())
+
+
+def _lost(before: Report, after: Report, chosen: Iterable[Candidate]) -> set[str]:
+    """Regions that are no longer seen although something in them was not cured."""
+    missing = {each.region.name for each in before.regions} - {each.region.name for each in after.regions}
+    cured = {each.finding.fingerprint for each in chosen}
+    left = {name for each in before.findings if each.fingerprint not in cured for name in (each.region, *each.regions)}
+    return missing & left
+
+
+def _counted(report: Report) -> Counter[tuple[str, str]]:
+    return Counter((each.span.file, each.code) for each in report.findings)
+
+
+def verified(report: Report, check: Check, read: Read, level: str = SUGGESTION) -> dict[str, Fix]:
+    """The fixes of a report that hold, by fingerprint; those that were tried together must also hold together."""
+    found: dict[str, Fix] = {}
+    for group in _groups(candidates(report, read, level)):
+        done = Mended(report=report)
+        if _tried(done, group, check, read) is not None:
+            found |= {each.finding.fingerprint: each.fix for each in group}
+            continue
+        alone = (each for each in group if len(group) > 1 and _tried(done, [each], check, read) is not None)
+        found |= {each.finding.fingerprint: each.fix for each in alone}
+    return found
+
+
+def _groups(found: list[Candidate]) -> Iterator[list[Candidate]]:
+    """Candidates in groups that do not touch each other."""
+    while found:
+        group = apart(found)
+        yield group
+        found = [each for each in found if each not in group]

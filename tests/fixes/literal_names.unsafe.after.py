@@ -1,0 +1,19 @@
+"""A value that may be a number or a list, and constants that a module builds in every call."""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self, scale):
+        super().__init__()
+        self.register_buffer("_constant_0", torch.tensor([0.5, 0.25]), persistent=False)
+        self.scale = scale
+
+    def forward(self, x):
+        scale = torch.full((), self.scale, device=x.device)
+        mean = self._constant_0  # of the data
+        return (x - mean) * scale
+
+
+def run():
+    return Model(2.0)(torch.ones(3, 2))

@@ -1,0 +1,18 @@
+"""A value that may be a number or a list, and constants that a module builds in every call."""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self, scale):
+        super().__init__()
+        self.scale = scale
+
+    def forward(self, x):
+        scale = torch.tensor(self.scale, device=x.device)
+        mean = torch.tensor([0.5, 0.25], device=x.device)  # of the data
+        return (x - mean) * scale
+
+
+def run():
+    return Model(2.0)(torch.ones(3, 2))

@@ -1,0 +1,106 @@
+"""Suppressions that graphlint writes: they accept what they should, and nothing else of a file changes."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import random
+from pathlib import Path
+
+import pytest
+import torch
+
+from graphlint.fix.marks import edits
+from graphlint.fix.splice import spliced
+from graphlint.fix.tree import Tree
+from graphlint.notices import UNREADABLE, notice
+from graphlint.source import parse_bytes
+from graphlint.suppress import apply, marks
+from graphlint.types import Finding, Span
+from tests.test_cli import FAULTY, graphlint
+
+NAMES = {"GL901": "GL901"}
+ADDED = "# graphlint: ignore[GL901] -- accepted"
+
+
+def faults(data: bytes, number: int) -> list[Finding]:
+    """Findings at the beginning of some statements of a file."""
+    tree = parse_bytes(data, "x.py").tree
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.stmt)]
+    chosen = random.Random(len(nodes)).sample(nodes, min(number, len(nodes)))
+    spans = [Span("x.py", node.lineno, node.col_offset, node.lineno, node.col_offset + 1) for node in chosen]
+    return sorted((notice(UNREADABLE, span, "m") for span in spans), key=lambda each: each.span)
+
+
+def test_only_comments_are_added_to_real_files_and_they_hold() -> None:
+    files = sorted(Path(torch.__file__).parent.rglob("*.py"))
+    for path in random.Random(3).sample(files, 60):
+        data = path.read_bytes()
+        if not 200 < len(data) < 30_000:
+            continue
+        found = faults(data, 8)
+        new = spliced(data, edits(Tree(parse_bytes(data, "x.py")), found, "accepted"))
+        changed = [line for line in difflib.ndiff(data.decode().splitlines(), new.decode().splitlines()) if line[0] in "+-"]
+        assert len([line for line in changed if line[0] == "+" and ADDED in line]) * 2 >= len(changed), path
+        assert [line for line in _without(new) if line is not None] == data.decode().splitlines(), path
+        source = parse_bytes(new, "x.py")
+        assert ast.dump(source.tree) == ast.dump(parse_bytes(data, "x.py").tree), path
+        assert len(marks(source, NAMES).marks) > 0, path
+        assert apply(_moved(found, data, new), {"x.py": marks(source, NAMES)}).findings == (), path
+
+
+def _without(new: bytes) -> list[str | None]:
+    """The lines without the comments that were added; None for a line that held nothing else."""
+    lines = new.decode().splitlines()
+    return [None if line.strip() == ADDED else line.removesuffix(f"  {ADDED}") for line in lines]
+
+
+def _moved(found: list[Finding], old: bytes, new: bytes) -> list[Finding]:
+    """Findings where their statements are after lines were added."""
+    kept = [at for at, line in enumerate(new.decode().splitlines(), 1) if line.strip() != ADDED]
+    at = dict(enumerate(kept, 1))
+    return [notice(UNREADABLE, Span("x.py", at[each.span.line], 0, at[each.span.line], 0), "m") for each in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("a = f()\r\n", "a = f()  # graphlint: ignore[GL901] -- why\r\n"),
+        ("a = f()  # noqa: E501\n", "a = f()  # noqa: E501  # graphlint: ignore[GL901] -- why\n"),
+        ("a = f(\n    1,\n)\n", "# graphlint: ignore[GL901] -- why\na = f(\n    1,\n)\n"),
+        ("a = é" + "x" * 100 + "\n", "# graphlint: ignore[GL901] -- why\na = é" + "x" * 100 + "\n"),
+        ("@d\ndef f(\n    x,\n): ...\n", "@d\n# graphlint: ignore[GL901] -- why\ndef f(\n    x,\n): ...\n"),
+        ("a = 1  # graphlint: ignore[GL101] -- old\n", "a = 1  # graphlint: ignore[GL101, GL901] -- old\n"),
+        ("# graphlint: ignore[GL101] -- old\na = 1\n", "# graphlint: ignore[GL101, GL901] -- old\na = 1\n"),
+        ("a = '''\n'''\n", "# graphlint: ignore[GL901] -- why\na = '''\n'''\n"),
+        ("a = 1 + \\\n    2\n", "# graphlint: ignore[GL901] -- why\na = 1 + \\\n    2\n"),
+    ],
+)
+def test_where_a_suppression_is_written(text: str, wanted: str) -> None:
+    data = text.encode()
+    line = 2 if text.startswith(("@", "#")) else 1
+    found = [notice(UNREADABLE, Span("x.py", line, 0, line, 1), "m")]
+    assert spliced(data, edits(Tree(parse_bytes(data, "x.py")), found, "why")).decode() == wanted
+
+
+def test_the_command_writes_them_and_nothing_is_left(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(FAULTY)
+    diff = graphlint("check", "--add-ignores", "old code", "--diff", cwd=tmp_path)
+    assert "+        return x * x.sum().item()  # graphlint: ignore[GL101] -- old code\n" in diff.stdout
+    assert (tmp_path / "model.py").read_text() == FAULTY
+    done = graphlint("check", "--add-ignores", "old code", cwd=tmp_path)
+    assert (done.returncode, "1 finding accepted in 1 file" in done.stderr) == (0, True)
+    assert graphlint("check", cwd=tmp_path).returncode == 0
+
+
+def test_the_command_fixes(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(FAULTY)
+    diff = graphlint("check", "--diff", cwd=tmp_path)
+    assert (diff.returncode, "+        return x * x.sum().detach()\n" in diff.stdout) == (1, True)
+    shown = graphlint("check", "--show-fixes", "--format", "json", cwd=tmp_path).stdout
+    assert '"newText": "x.sum().detach()"' in shown
+    assert (tmp_path / "model.py").read_text() == FAULTY
+    done = graphlint("check", "--fix", cwd=tmp_path)
+    assert (done.returncode, "1 finding fixed in 1 file" in done.stderr) == (0, True)
+    assert (tmp_path / "model.py").read_text() == FAULTY.replace(".item()", ".detach()")
+    assert "cannot be fixed" in graphlint("check", "--fix", "-", cwd=tmp_path, stdin=b"x = 1\n").stderr

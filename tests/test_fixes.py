@@ -1,0 +1,146 @@
+"""Fixes, each with a file before and after: what is written, that nothing else changes, and that eager code agrees."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import random
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import libcst
+import pytest
+import torch
+
+from graphlint.check import check_sources, read_text
+from graphlint.config import Config
+from graphlint.fix.splice import overlap, spliced
+from graphlint.fix.trial import Texts, mended, verified
+from graphlint.interp import interpret
+from graphlint.registry import Registry
+from graphlint.types import Edit, Report, Span
+
+FOLDER = Path(__file__).parent / "fixes"
+BEFORE = sorted(FOLDER.glob("*.before.py"))
+NAME = "case.py"
+
+
+def level(path: Path) -> str:
+    words = path.name.split(".")
+    return words[1] if words[1] in ("unsafe", "suggestion") else "safe"
+
+
+def after(path: Path) -> Path:
+    return path.with_name(path.name.replace(".before.", ".after."))
+
+
+def checker(data: bytes, rules: Registry) -> Any:
+    def check(texts: Texts) -> Report:
+        return check_sources(read_text(texts.get(NAME, data), NAME), Config(), rules, interpret)
+
+    return check
+
+
+def fixed(path: Path, rules: Registry, to: str) -> bytes:
+    data = path.read_bytes()
+    check = checker(data, rules)
+    done = mended(check({}), check, lambda name: data, to)
+    assert done.refused == []
+    return done.texts.get(NAME, data)
+
+
+@pytest.mark.parametrize("path", BEFORE, ids=lambda path: path.name.removesuffix(".before.py"))
+def test_what_is_written(path: Path, rules: Registry) -> None:
+    assert fixed(path, rules, level(path)).decode() == after(path).read_text() != path.read_text()
+
+
+@pytest.mark.parametrize(
+    "path", [each for each in BEFORE if level(each) == "unsafe"], ids=lambda path: path.name.removesuffix(".before.py")
+)
+def test_what_is_unsafe_is_not_written_unasked(path: Path, rules: Registry) -> None:
+    before = {ast.unparse(node) for node in ast.walk(ast.parse(path.read_bytes())) if isinstance(node, ast.expr)}
+    unsafe = {ast.unparse(node) for node in ast.walk(ast.parse(after(path).read_bytes())) if isinstance(node, ast.expr)}
+    safe = {ast.unparse(node) for node in ast.walk(ast.parse(fixed(path, rules, "safe"))) if isinstance(node, ast.expr)}
+    assert unsafe - before
+    assert not (unsafe - before) <= safe
+
+
+def loaded(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"fix_{path.stem.replace('.', '_')}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def flat(value: Any) -> list[torch.Tensor]:
+    return [value] if isinstance(value, torch.Tensor) else [tensor for each in value for tensor in flat(each)]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [each for each in BEFORE if "def run" in each.read_text()],
+    ids=lambda path: path.name.removesuffix(".before.py"),
+)
+def test_eager_code_computes_the_same(path: Path) -> None:
+    first, second = (flat(loaded(each).run()) for each in (path, after(path)))
+    assert first
+    for one, other in zip(first, second, strict=True):
+        assert one.dtype == other.dtype
+        torch.testing.assert_close(one, other)
+
+
+@pytest.mark.parametrize("style", ["\r\n", "\r", "bom", "latin"])
+def test_line_ends_and_encodings_stay(style: str, rules: Registry, tmp_path: Path) -> None:
+    text = (FOLDER / "literals.before.py").read_text()
+    wanted = (FOLDER / "literals.after.py").read_text()
+
+    def styled(plain: str) -> bytes:
+        if style == "latin":
+            return ("# coding: latin-1\n# né\n" + plain).encode("latin-1")
+        return b"\xef\xbb\xbf" + plain.encode() if style == "bom" else plain.replace("\n", style).encode()
+
+    path = tmp_path / NAME
+    path.write_bytes(styled(text))
+    assert fixed(path, rules, "safe") == styled(wanted)
+
+
+def test_a_fix_that_brings_another_finding_is_left(rules: Registry) -> None:
+    text = (
+        b"import torch\n\n\n# graphlint: region\ndef step(x):\n"
+        b"    position = torch.arange(4)\n    first = [int(each) for each in position]\n"
+        b"    return x + position.to(x.device), first\n"
+    )
+    check = checker(text, rules)
+    done = mended(check({}), check, lambda name: text, "unsafe")
+    assert [each.finding.code for each in done.refused] == ["GL302"]
+    assert done.texts == {}
+
+
+def test_fixes_that_hold_are_known_without_writing(rules: Registry) -> None:
+    data = (FOLDER / "literals.before.py").read_bytes()
+    check = checker(data, rules)
+    report = check({})
+    found = verified(report, check, lambda name: data)
+    assert set(found) == {each.fingerprint for each in report.findings}
+    assert {each.safety for each in found.values()} == {"safe"}
+
+
+def test_edits_that_touch_are_not_made_together() -> None:
+    one, same = (Edit(Span("a.py", 1, 2, 1, 5), "x") for _ in range(2))
+    inside, behind = Edit(Span("a.py", 1, 3, 1, 4), "y"), Edit(Span("a.py", 1, 5, 1, 6), "z")
+    assert not overlap([one], [same])
+    assert overlap([one], [inside])
+    assert not overlap([one], [behind])
+    assert not overlap([one], [Edit(Span("b.py", 1, 3, 1, 4), "y")])
+    assert spliced(b"ab-xx-c\n", [Edit(Span("a.py", 1, 2, 1, 6), "+"), Edit(Span("a.py", 1, 2, 1, 6), "+")]) == b"ab+c\n"
+
+
+def test_libcst_gives_back_every_byte_of_real_files() -> None:
+    files = sorted(Path(torch.__file__).parent.rglob("*.py"))
+    sample = random.Random(7).sample(files, 500)
+    for path in sample:
+        data = path.read_bytes()
+        if len(data) < 40_000:
+            assert libcst.parse_module(data).bytes == data, path
