@@ -15,7 +15,7 @@ from graphlint.project import Module, Project
 from graphlint.regions import Forward, forwards, marked
 from graphlint.site.acts import Act
 from graphlint.site.story import Story, whole
-from graphlint.site.walk import walk_class, walk_function, walk_script
+from graphlint.site.walk import walk_class, walk_forward, walk_function, walk_script
 
 FunctionDef = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -83,20 +83,19 @@ def regions(project: Project, module: Module) -> Iterator[Story]:
 def _forward(project: Project, forward: Forward) -> Story:
     """Two calls in a row, of which the second is the region: the first one leaves its state behind."""
     owner = forward.owner
-    first = walk_class(project, owner, ["forward"])
-    acts = walk_class(project, owner, ["forward", "forward"]).acts
-    name = f"{owner.module.name}.{owner.name}.forward"
-    return whole(owner.module, acts, len(first.acts), name, "forward", owner.node)
+    walker, begin = walk_forward(project, owner)
+    return whole(owner.module, walker.acts, begin, f"{owner.module.name}.{owner.name}.forward", "forward", owner.node)
 
 
 def _grows(node: ast.ClassDef) -> bool:
-    """Whether a class concatenates, and binds attributes outside `__init__` that it also reads."""
-    if not _mentions(node, CATS):
-        return False
+    """Whether a method of a class concatenates and reads an attribute that is bound outside `__init__`."""
     methods = [each for each in node.body if isinstance(each, FunctionDef) and each.name != "__init__"]
-    attributes = [each for method in methods for each in ast.walk(method) if isinstance(each, ast.Attribute)]
-    stored = {each.attr for each in attributes if isinstance(each.ctx, ast.Store)}
-    return bool(stored & {each.attr for each in attributes if isinstance(each.ctx, ast.Load)})
+    stored = {attr for method in methods for attr in _attributes(method, ast.Store)}
+    return bool(stored) and any(stored & _attributes(each, ast.Load) for each in methods if _mentions(each, CATS))
+
+
+def _attributes(node: ast.AST, context: type[ast.expr_context]) -> set[str]:
+    return {each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute) and isinstance(each.ctx, context)}
 
 
 def _called_from(node: FunctionDef, callers: list[ast.AST], reach: set[str]) -> bool:

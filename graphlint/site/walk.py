@@ -14,6 +14,9 @@ from graphlint.site.statements import run
 from graphlint.site.things import FunctionNode, Kind, Scope, Thing
 from graphlint.site.walker import Walker
 
+MOST_OF_FORWARD = 4_000
+"""Acts of one call of a `forward` that are looked at."""
+
 
 def walk_script(project: Project, module: Module) -> Walker:
     """Walk the statements at the top of a file."""
@@ -92,12 +95,27 @@ def walk_class(project: Project, decl: ClassDecl, order: Iterable[str]) -> Walke
     cls = Thing(Kind.CLASS, decl.node, 0, decl.name, decl=decl, module=decl.module)
     init = project.member(decl, "__init__")
     given = _unknown(init[1][-1]) if init is not None else Given((), {})
-    made = instance(walker, cls, given, decl.node)
+    made = walker.made = instance(walker, cls, given, decl.node)
     for name in order:
         found = attribute(walker, made, name, decl.node)
         if found.kind is Kind.FUNCTION:
             _enter(walker, found, found.base)
     return walker
+
+
+def walk_forward(project: Project, decl: ClassDecl) -> tuple[Walker, int]:
+    """Two calls of `forward` on one object, and the act with which the second one begins."""
+    walker = walk_class(project, decl, ())
+    made = walker.made
+    walker.limit = len(walker.acts) + MOST_OF_FORWARD
+    begin = 0
+    for _ in range(2):
+        begin = len(walker.acts)
+        found = attribute(walker, made, "forward", decl.node)
+        if found.kind is Kind.FUNCTION:
+            _enter(walker, found, found.base)
+        walker.limit = begin + 2 * MOST_OF_FORWARD
+    return walker, begin
 
 
 def _unknown(node: ast.AST) -> Given:
@@ -111,4 +129,4 @@ def _unknown(node: ast.AST) -> Given:
     return Given(tuple(places), {})
 
 
-__all__ = ["inline", "walk_class", "walk_function", "walk_script"]
+__all__ = ["inline", "walk_class", "walk_forward", "walk_function", "walk_script"]

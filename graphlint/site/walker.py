@@ -35,6 +35,8 @@ class Walker:
         self.layer: Layer | None = None
         self.returned: list[Thing] = []
         self.running: list[ast.AST] = []
+        self.limit = MOST_ACTS
+        self.made = Thing(Kind.NONE)
         self.entered: dict[int, int] = {}
         self._evaluate = evaluate
         self._run = run
@@ -45,7 +47,7 @@ class Walker:
 
     @property
     def is_spent(self) -> bool:
-        return len(self.acts) >= MOST_ACTS
+        return len(self.acts) >= self.limit
 
     def evaluate(self, node: ast.expr) -> Thing:
         return self._evaluate(self, node)
