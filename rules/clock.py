@@ -29,10 +29,11 @@ from graphlint.types import Finding, Target
 
 @rule("GL403", on=ClockRead, predicts="stale", compile="defeats")
 def clock(event: ClockRead) -> Finding | None:
-    splits = event.what == "clock"
+    is_clock = event.what == "clock"
+    why = "" if is_clock else f": {event.what}"
     return finding(
         event,
-        f"`{event.call}` reads the {event.what} once, at capture; replays keep the value",
+        f"`{event.call}` is read once, at capture, and replays keep the value{why}",
         help="read it outside and pass it in as a device tensor that is filled before each replay",
-        targets=Target.BOTH if splits else Target.GRAPH,
+        targets=Target.BOTH if is_clock else Target.GRAPH,
     )
