@@ -11,7 +11,7 @@ Fails:
     def main(device, dataset):
         model = torch.nn.Linear(4, 4).to(device)
         graph = None
-        for batch in DataLoader(dataset, pin_memory=True, drop_last=True):
+        for batch in DataLoader(dataset, num_workers=2, pin_memory=True, drop_last=True):
             if graph is None:
                 static = batch.to(device)
                 model(static)
@@ -29,7 +29,7 @@ Captures:
     def main(device, dataset):
         model = torch.nn.Linear(4, 4).to(device)
         graph = None
-        for batch in DataLoader(dataset, pin_memory=True, drop_last=True):
+        for batch in DataLoader(dataset, num_workers=2, pin_memory=True, drop_last=True):
             if graph is None:
                 static = batch.to(device)
                 model(static)

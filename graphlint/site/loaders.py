@@ -8,7 +8,7 @@ from graphlint.events import Event
 from graphlint.site.acts import Verb
 from graphlint.site.construct import argument, constant
 from graphlint.site.story import Story, region, tell
-from graphlint.site.things import Kind
+from graphlint.site.things import Kind, Thing
 from graphlint.site_events import LastBatch, LoaderThread
 from graphlint.types import Region
 
@@ -24,8 +24,15 @@ def threads(story: Story) -> Told:
             loader = layer.thing
             if loader is None or loader.kind is not Kind.LOADER or mode in ("thread_local", "relaxed"):
                 continue
-            if constant(argument(loader, "pin_memory")) is True:
+            has_workers = constant(argument(loader, "num_workers", 5)) not in (0, ...) or _is_named(loader, "num_workers")
+            if constant(argument(loader, "pin_memory")) is True and has_workers:
                 yield region(captured, story.acts), tell(LoaderThread, act, loader=loader.name)
+
+
+def _is_named(loader: Thing, name: str) -> bool:
+    """Whether an argument is given, and not as a constant."""
+    given = loader.arguments.get(name)
+    return given is not None and constant(given) is ...
 
 
 def last_batches(story: Story) -> Told:
