@@ -1,4 +1,4 @@
-"""Texts that are made by running graphlint: the output and table in README.md, and docs/rules.md.
+"""Texts that are made by running graphlint: the output and table in README.md, docs/rules.md and docs/coverage.md.
 
 `python -m tests.regenerate` writes them; a test fails while they are out of date.
 """
@@ -13,6 +13,7 @@ from graphlint import page, registry
 from graphlint.commands import rules as command
 from graphlint.notices import Notice
 from graphlint.rule import Rule
+from tests import coverage
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = "examples/decode.py"
@@ -31,6 +32,7 @@ def written() -> dict[Path, str]:
     readme = filled(filled((ROOT / "README.md").read_text(), "example", shown), "rules", command.markdown(pages).rstrip())
     return {
         ROOT / "README.md": readme,
+        ROOT / "docs" / "coverage.md": coverage.markdown(),
         ROOT / "docs" / "rules.md": HEAD + "\n".join(section(each) for each in pages),
     }
 

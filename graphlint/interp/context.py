@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 
 from graphlint.events import Synchronize
+from graphlint.events import Synchronize
 from graphlint.interp.dispatch import apply, attribute, element
 from graphlint.interp.frame import Frame, Link, Summary
 from graphlint.interp.machine import Capture
@@ -55,6 +56,9 @@ def _leave_device(frame: Frame) -> None:
 
 def _start_capture(frame: Frame, node: ast.expr) -> Callable[[], None]:
     """What runs from here to the end of the block is a region of its own."""
+    if frame.recording:
+        # Entering a capture synchronises, which a capture that is under way refuses.
+        frame.emit(Synchronize, node, call="torch.cuda.graph")
     was, outer = frame.recording, frame.summary
     if outer.name == CAPTURE:
         frame.emit(Synchronize, node, call="torch.cuda.graph")
