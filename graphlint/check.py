@@ -18,7 +18,7 @@ from typing import NamedTuple, Protocol
 
 from graphlint import baseline, notebook, perfile, suppress
 from graphlint.config import Config
-from graphlint.discover import Discovery, Found, discover, excludes
+from graphlint.discover import Discovery, Found, discover, excludes, reported
 from graphlint.errors import Unreadable, UsageError, near
 from graphlint.events import Event
 from graphlint.merge import Place, merged, narrowed, place
@@ -75,7 +75,9 @@ def check(
     `unsaved` has what files hold in an editor, by absolute path; it is read instead of what is on disk.
     """
     validate(config, registry)
-    discovery = discover(paths, config.exclude, config.root)
+    unborn = [path for path in paths if path in unsaved and not os.path.lexists(path)]
+    discovery = discover([path for path in paths if path not in unborn], config.exclude, config.root)
+    discovery = discovery._replace(files=(*discovery.files, *(Found(Path(path), reported(path)) for path in unborn)))
     files = _wanted(discovery, config)
     unlisted = tuple(notice(UNREADABLE, top(each.name), f"`{each.name}` {each.reason}") for each in discovery.refused)
     done = check_sources(read_all(files, unsaved), config, registry, interpret, unlisted)

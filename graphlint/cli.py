@@ -22,6 +22,7 @@ COMMANDS = {
     "config": ("graphlint.commands.config:config", "Show the settings that hold here, and where each comes from."),
     "confirm": ("graphlint.confirm.command:confirm", "Capture for real, and compare with what was predicted."),
     "explain": ("graphlint.commands.explain:explain", "Print the page of a code or rule."),
+    "lsp": ("graphlint.commands.lsp:lsp", "Serve an editor over stdin and stdout."),
     "rules": ("graphlint.commands.rules:rules", "List all rules."),
 }
 TRACEBACK = "GRAPHLINT_TRACEBACK"

@@ -86,8 +86,8 @@ def mended(report: Report, check: Check, read: Read, level: str = SAFE) -> Mende
     for _ in range(ROUNDS):
         assert done.report is not None
         found = candidates(done.report, lambda file: done.texts.get(file) or read(file), level)
-        tried = {_key(each) for each in (*done.held, *done.refused)}
-        chosen = apart(each for each in found if _key(each) not in tried)
+        known = {_key(each) for each in (*done.held, *done.refused)}
+        chosen = apart(each for each in found if _key(each) not in known)
         if not chosen:
             break
         _round(done, chosen, check, read)
@@ -109,7 +109,7 @@ def apart(found: Iterable[Candidate]) -> list[Candidate]:
 
 def _round(done: Mended, chosen: Sequence[Candidate], check: Check, read: Read) -> None:
     """Make the chosen fixes together; what then is wrong is made again one by one."""
-    together = _tried(done, chosen, check, read)
+    together = tried(done, chosen, check, read)
     if together is not None:
         _hold(done, chosen, *together)
         return
@@ -117,7 +117,7 @@ def _round(done: Mended, chosen: Sequence[Candidate], check: Check, read: Read) 
     for each in chosen:
         by_file.setdefault(each.finding.span.file, []).append(each)
     for group in by_file.values():
-        attempt = _tried(done, group, check, read) if len(by_file) > 1 else None
+        attempt = tried(done, group, check, read) if len(by_file) > 1 else None
         if attempt is not None:
             _hold(done, group, *attempt)
             continue
@@ -127,7 +127,7 @@ def _round(done: Mended, chosen: Sequence[Candidate], check: Check, read: Read) 
 def _one_by_one(done: Mended, group: Sequence[Candidate], check: Check, read: Read) -> None:
     """From the last to the first, until one holds: edits move what is behind them, so the rest is found anew."""
     for each in sorted(group, key=lambda one: one.finding.span, reverse=True):
-        alone = _tried(done, [each], check, read)
+        alone = tried(done, [each], check, read)
         if alone is None:
             done.refused.append(each)
         else:
@@ -141,7 +141,7 @@ def _hold(done: Mended, chosen: Iterable[Candidate], texts: dict[str, bytes], re
     done.report = report
 
 
-def _tried(done: Mended, chosen: Sequence[Candidate], check: Check, read: Read) -> tuple[dict[str, bytes], Report] | None:
+def tried(done: Mended, chosen: Sequence[Candidate], check: Check, read: Read) -> tuple[dict[str, bytes], Report] | None:
     """The files and the report after some fixes, or None where one of them does not hold."""
     before = done.report
     assert before is not None
@@ -193,10 +193,10 @@ def verified(report: Report, check: Check, read: Read, level: str = SUGGESTION) 
     found: dict[str, Fix] = {}
     for group in _groups(candidates(report, read, level)):
         done = Mended(report=report)
-        if _tried(done, group, check, read) is not None:
+        if tried(done, group, check, read) is not None:
             found |= {each.finding.fingerprint: each.fix for each in group}
             continue
-        alone = (each for each in group if len(group) > 1 and _tried(done, [each], check, read) is not None)
+        alone = (each for each in group if len(group) > 1 and tried(done, [each], check, read) is not None)
         found |= {each.finding.fingerprint: each.fix for each in alone}
     return found
 

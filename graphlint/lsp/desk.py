@@ -1,0 +1,93 @@
+"""The open buffers of an editor, and what a check of them with the project around them finds.
+
+A thorough check reads the whole project, if it is small enough, so that regions in other files are seen too; a quick
+one reads only what is open, and follows calls into other files as every check does.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from graphlint import config, registry
+from graphlint.check import RegionEvents, check
+from graphlint.config import Config
+from graphlint.discover import Found, discover, excludes
+from graphlint.interp import interpret
+from graphlint.registry import Registry
+from graphlint.source import Source
+from graphlint.types import Finding, Report
+
+SMALL = 2 << 20
+"""Bytes of a project above which a check reads only what is open."""
+QUICK = 0.5
+"""Seconds within which a thorough check is also made while someone types."""
+
+
+class Stopped(BaseException):
+    """A check was given up because a newer one is due; no handler of ordinary failures may take it for one."""
+
+
+@dataclass
+class Desk:
+    """What is open in one editor; paths are absolute."""
+
+    root: Path
+    open: dict[str, bytes] = field(default_factory=dict)
+    report: Report = field(default_factory=lambda: Report(()))
+    took: float = 0.0
+    _known: dict[tuple[object, ...], Registry] = field(default_factory=dict)
+
+    def settings(self) -> Config:
+        return config.load(self.root)
+
+    def rules(self, settings: Config) -> Registry:
+        """The rules of a configuration, imported once."""
+        key = (settings.rules, settings.root, settings.packs)
+        if key not in self._known:
+            self._known[key] = registry.load(settings.rules, settings.root, settings.packs)
+        return self._known[key]
+
+    def checked(self, texts: Mapping[str, bytes], thorough: bool, is_stale: Callable[[], bool] = lambda: False) -> Report:
+        """Check given contents with the project around them; raises `Stopped` when that is no longer wanted."""
+        settings = self.settings()
+        wanted = [each for each in texts if not excludes(Found(Path(each), each), settings.exclude, settings.root)]
+        around = self._around(settings) if thorough or self.took < QUICK else []
+        paths = sorted({*wanted, *around})
+        if not paths:
+            return Report(())
+        started = time.monotonic()
+        report = check(paths, settings, self.rules(settings), _stoppable(is_stale), texts)
+        self.took = time.monotonic() - started if around else self.took
+        return report
+
+    def _around(self, settings: Config) -> list[str]:
+        """The files of the project, if they are few."""
+        found = [os.path.abspath(each.path) for each in discover([str(self.root)], settings.exclude, settings.root).files]
+        return found if sum(_size(each) for each in found) < SMALL else []
+
+    def findings(self, path: str) -> list[Finding]:
+        """What was found last in a file."""
+        return [each for each in self.report.findings if os.path.abspath(each.span.file) == path]
+
+
+def _size(path: str) -> int:
+    try:
+        return os.path.getsize(path)
+    except OSError:
+        return 0
+
+
+def _stoppable(is_stale: Callable[[], bool]) -> Callable[[Sequence[Source], Collection[str]], Iterator[RegionEvents]]:
+    """The interpreter, given up between two regions when its result is no longer wanted."""
+
+    def run(sources: Sequence[Source], named: Collection[str]) -> Iterator[RegionEvents]:
+        for each in interpret(sources, named):
+            if is_stale():
+                raise Stopped
+            yield each
+
+    return run

@@ -1,0 +1,134 @@
+"""The features of the server, one function each, and how it is started."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from lsprotocol import types as lsp
+
+from graphlint.commands.explain import page
+from graphlint.errors import GraphlintError
+from graphlint.lsp import actions, convert
+from graphlint.lsp.server import DELAY, Server, caught
+from graphlint.types import Finding
+
+KINDS: list[lsp.CodeActionKind | str] = [lsp.CodeActionKind.QuickFix, actions.FIX_ALL]
+
+
+def initialized(server: Server, params: lsp.InitializedParams) -> None:
+    root = server.workspace.root_path
+    server.desk.root = Path(root) if root else Path.cwd()
+
+
+def opened(server: Server, params: lsp.DidOpenTextDocumentParams) -> None:
+    if server.held(params.text_document.uri):
+        server.later(0.0, True)
+
+
+def changed(server: Server, params: lsp.DidChangeTextDocumentParams) -> None:
+    if server.held(params.text_document.uri):
+        server.later(DELAY, False)
+
+
+def saved(server: Server, params: lsp.DidSaveTextDocumentParams) -> None:
+    if server.held(params.text_document.uri):
+        server.later(0.0, True)
+
+
+def closed(server: Server, params: lsp.DidCloseTextDocumentParams) -> None:
+    server.desk.open.pop(convert.path(params.text_document.uri), None)
+    server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(params.text_document.uri, []))
+
+
+def hover(server: Server, params: lsp.HoverParams) -> lsp.Hover | None:
+    """The page of every rule with a finding at a place."""
+    found = server.at(params.text_document.uri, lsp.Range(params.position, params.position), server.desk.report)
+    if not found:
+        return None
+    known = server.desk.rules(server.desk.settings())
+    pages = [markdown(page(known.page(each.code)), each) for each in _once(found)]
+    range = server.writer(server.desk.report).range(found[0].span)
+    return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, "\n\n---\n\n".join(pages)), range)
+
+
+def _once(found: list[Finding]) -> list[Finding]:
+    return list({each.code: each for each in reversed(found)}.values())[::-1]
+
+
+def markdown(text: str, finding: Finding) -> str:
+    """A page as Markdown: its head line, what was found, and its examples as code."""
+    head, _, rest = text.partition("\n\n")
+    fenced: list[str] = []
+    inside = False
+    for line in rest.splitlines():
+        is_code = line.startswith("    ") or (inside and not line.strip())
+        if is_code != inside:
+            fenced.append("```python" if is_code else "```")
+            inside = is_code
+        fenced.append(line[4:] if is_code else line)
+    body = "\n".join([*fenced, "```"] if inside else fenced)
+    return f"**{head}**\n\n{finding.message}\n\n{body}"
+
+
+async def code_actions(server: Server, params: lsp.CodeActionParams) -> list[lsp.CodeAction | lsp.Command]:
+    """Fixes, suppressions and trails at a place; a client that lost interest cancels the request."""
+    only = params.context.only
+    address = params.text_document.uri
+    open = dict(server.desk.open)
+    stop = threading.Event()
+    again = partial(server.again, stop.is_set)
+
+    def made() -> list[lsp.CodeAction | lsp.Command]:
+        found: list[lsp.CodeAction | lsp.Command] = []
+        report = again({})
+        writer = server.writer(report)
+        if not only or any("quickfix".startswith(kind) for kind in only):
+            found += actions.offered(report, server.at(address, params.range, report), again, open, writer)
+        if only and any(actions.FIX_ALL.startswith(kind) for kind in only):
+            every = actions.fix_all(report, convert.path(address), again, open, writer)
+            found += [] if every is None else [every]
+        return found
+
+    try:
+        return await server.work(partial(caught, made)) or []
+    except asyncio.CancelledError:
+        stop.set()
+        raise
+    except GraphlintError as error:
+        server.window_log_message(lsp.LogMessageParams(lsp.MessageType.Error, str(error)))
+        return []
+
+
+def show(server: Server, address: str, line: int, character: int) -> None:
+    """Open a place in the editor."""
+    place = lsp.Position(line, character)
+    server.window_show_document(lsp.ShowDocumentParams(address, take_focus=True, selection=lsp.Range(place, place)))
+
+
+FEATURES: dict[str, Callable[..., object]] = {
+    lsp.INITIALIZED: initialized,
+    lsp.TEXT_DOCUMENT_DID_OPEN: opened,
+    lsp.TEXT_DOCUMENT_DID_CHANGE: changed,
+    lsp.TEXT_DOCUMENT_DID_SAVE: saved,
+    lsp.TEXT_DOCUMENT_DID_CLOSE: closed,
+    lsp.TEXT_DOCUMENT_HOVER: hover,
+}
+
+
+def made() -> Server:
+    """A server with all its features."""
+    server = Server()
+    for name, feature in FEATURES.items():
+        server.feature(name)(feature)
+    server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions(code_action_kinds=KINDS))(code_actions)
+    server.command(actions.OPEN)(show)
+    return server
+
+
+def run() -> None:
+    """Serve over stdin and stdout until the client ends it."""
+    made().start_io()

@@ -1,0 +1,113 @@
+"""The protocol: a check on open, on save and a moment after the last change; what is no longer wanted is given up.
+
+Checks run one after another in a thread of their own, so that requests are answered meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from lsprotocol import types as lsp
+from pygls.lsp.server import LanguageServer
+
+from graphlint import __version__
+from graphlint.discover import reported
+from graphlint.errors import GraphlintError
+from graphlint.lsp import convert
+from graphlint.lsp.convert import Writer
+from graphlint.lsp.desk import Desk, Stopped
+from graphlint.types import Finding, Report
+
+DELAY = 0.25
+STACK = 256 << 20
+"""Bytes of stack of the thread that checks: expressions of generated code nest deeply."""
+T = TypeVar("T")
+
+
+class Server(LanguageServer):
+    """A server with its desk; `generation` counts what makes a check that is still running useless."""
+
+    def __init__(self) -> None:
+        super().__init__("graphlint", __version__)
+        self.desk = Desk(Path.cwd())
+        self.generation = 0
+        self.pending: asyncio.Task[None] | None = None
+        before = threading.stack_size(STACK)
+        self.worker = ThreadPoolExecutor(1, "graphlint")
+        self.worker.submit(int).result()  # the thread takes its stack when it starts
+        threading.stack_size(before)
+
+    async def work(self, doing: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self.worker, doing)
+
+    def writer(self, report: Report) -> Writer:
+        open = {reported(path): text for path, text in self.desk.open.items()}
+        return Writer(convert.texts(report.lines, open), self.workspace.position_encoding or "utf-16")
+
+    def later(self, delay: float, thorough: bool) -> None:
+        """Check after a delay, in the place of what was going to be checked."""
+        self.generation += 1
+        if self.pending is not None:
+            self.pending.cancel()
+        self.pending = asyncio.get_running_loop().create_task(self._check(delay, thorough, self.generation))
+
+    async def _check(self, delay: float, thorough: bool, generation: int) -> None:
+        await asyncio.sleep(delay)
+        texts = dict(self.desk.open)
+        try:
+            doing = partial(self.desk.checked, texts, thorough, lambda: generation != self.generation)
+            report = await self.work(partial(caught, doing))
+        except GraphlintError as error:
+            self.window_log_message(lsp.LogMessageParams(lsp.MessageType.Error, str(error)))
+            return
+        if report is not None and generation == self.generation:
+            self.desk.report = report
+            self.publish()
+
+    def publish(self) -> None:
+        """Send what was found in every open file."""
+        writer = self.writer(self.desk.report)
+        for path in sorted(self.desk.open):
+            found = [writer.diagnostic(each) for each in self.desk.findings(path)]
+            self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(convert.uri(path), found))
+
+    def held(self, address: str) -> str:
+        """Take over the text of a buffer; gives its path, or nothing for what is no Python file."""
+        path = convert.path(address)
+        if not path.endswith((".py", ".ipynb")):
+            return ""
+        self.desk.open[path] = self.workspace.get_text_document(address).source.encode(errors="replace")
+        return path
+
+    def at(self, address: str, place: lsp.Range, report: Report) -> list[Finding]:
+        """The findings of a report whose range touches another."""
+        writer, path = self.writer(report), convert.path(address)
+        own = (each for each in report.findings if convert.path(convert.uri(each.span.file)) == path)
+        return [each for each in own if _touch(writer.range(each.span), place)]
+
+    def again(self, is_stale: Callable[[], bool], texts: Mapping[str, bytes]) -> Report:
+        """Check with some files changed, by reported name; raises `Stopped`."""
+        changed = {convert.path(convert.uri(name)): text for name, text in texts.items()}
+        return self.desk.checked({**self.desk.open, **changed}, True, is_stale)
+
+
+def caught(doing: Callable[[], T]) -> T | None:
+    """What is done, or None if it was given up."""
+    try:
+        return doing()
+    except Stopped:
+        return None
+
+
+def _touch(one: lsp.Range, other: lsp.Range) -> bool:
+    return _key(one.start) <= _key(other.end) and _key(other.start) <= _key(one.end)
+
+
+def _key(place: lsp.Position) -> tuple[int, int]:
+    return place.line, place.character
