@@ -67,7 +67,10 @@ class Layer:
 
 @dataclass(eq=False, slots=True)
 class Act:
-    """One act; `thing` is what it is done to, `slot` where that was found or put, `other` what came before or with it."""
+    """One act; `thing` is what it is done to, `slot` where that was found or put, `other` what came before or with it.
+
+    `is_maybe` is true where it happens only if a condition holds of which nothing is known.
+    """
 
     verb: Verb
     node: ast.AST
@@ -79,6 +82,7 @@ class Act:
     name: str = ""
     call: ast.Call | None = None
     is_partial: bool = False
+    is_maybe: bool = False
 
     @property
     def layers(self) -> list[Layer]:

@@ -21,7 +21,7 @@ def rebound(story: Story) -> Told:
         called = {id(act.thing) for act in story.acts[captured.begin : captured.end] if act.verb is Verb.CALL}
         for index, act in story.between(captured.end, len(story.acts), Verb.BIND):
             before = captured.inputs.get(act.slot) if act.slot is not None else None
-            if before is None or before.kind not in STATE or id(before) in called or before is act.thing:
+            if before is None or before.kind not in STATE or id(before) in called or before is act.thing or act.is_maybe:
                 continue
             if not story.is_captured(index) and _is_lost(story, captured, index, act, before):
                 yield region(captured, story.acts), tell(InputRebound, act, target=_written(act), place=_place(act.slot))
@@ -80,7 +80,7 @@ def _replaced(story: Story, captured: Captured) -> Iterator[tuple[Slot, Act]]:
             continue
         if act.verb is Verb.LOAD and act.slot in captured.inputs:
             loaded.add(act.slot)
-        elif act.verb is Verb.BIND and act.slot in loaded and captured.made(act.thing):
+        elif act.verb is Verb.BIND and act.slot in loaded and captured.made(act.thing) and not act.is_maybe:
             yield act.slot, act
 
 

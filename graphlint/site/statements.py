@@ -109,9 +109,25 @@ def _if(walker: Walker, node: ast.If) -> bool:
     known = truth(walker, node.test)
     if known is not None:
         return walker.run(node.body if known else node.orelse)
+    if walker.frame.caller is not None and not node.orelse:
+        return _optional(walker, node.body)
     first = walker.run(node.body)
     second = walker.run(node.orelse)
     return first and second and bool(node.orelse)
+
+
+def _optional(walker: Walker, body: Sequence[ast.stmt]) -> bool:
+    """A body that a callee may skip: what it binds is forgotten, so that a cache once filled stays what it is."""
+    begin = len(walker.acts)
+    walker.maybe += 1
+    walker.run(body)
+    walker.maybe -= 1
+    done = walker.acts[begin:]
+    if not any(act.thing.kind in (Kind.CAPTURE, Kind.GRAPH) for act in done):
+        for act in reversed(done):
+            if act.verb is Verb.BIND and act.slot is not None and act.other is not None:
+                act.slot.holder.slots[act.slot.key] = act.other
+    return False
 
 
 def _for(walker: Walker, node: ast.For | ast.AsyncFor) -> bool:

@@ -36,6 +36,7 @@ class Walker:
         self.returned: list[Thing] = []
         self.running: list[ast.AST] = []
         self.limit = MOST_ACTS
+        self.maybe = 0
         self.made = Thing(Kind.NONE)
         self.entered: dict[int, int] = {}
         self._evaluate = evaluate
@@ -78,7 +79,7 @@ class Walker:
         call: ast.Call | None = None,
         is_partial: bool = False,
     ) -> Act:
-        done = Act(verb, node, self.frame, self.layer, thing, slot, other, name, call, is_partial)
+        done = Act(verb, node, self.frame, self.layer, thing, slot, other, name, call, is_partial, self.maybe > 0)
         if not self.is_spent:
             self.acts.append(done)
         return done

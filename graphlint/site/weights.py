@@ -110,7 +110,7 @@ def stashed(story: Story) -> Told:
     """An attribute that a region sets, set to something else outside, and read behind a replay as if it were fresh."""
     for captured in story.captures:
         for _, act in story.between(captured.begin, captured.end, Verb.BIND):
-            if act.slot is None or not isinstance(act.slot.holder, Thing) or not captured.made(act.thing):
+            if act.slot is None or not isinstance(act.slot.holder, Thing) or not captured.made(act.thing) or act.is_maybe:
                 continue
             if act.slot.holder.kind in (Kind.MODULE, Kind.INSTANCE) and _is_replaced(story, captured, act):
                 yield region(captured, story.acts), tell(StashReplaced, act, target=act.text)
