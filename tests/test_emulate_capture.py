@@ -33,6 +33,7 @@ REFUSED = (
     "torch.as_tensor([1.0], device=x.device)",
     "torch.tensor([n, n], device='cuda')",
     "torch.full((2,), n, device='cuda')",
+    "torch.cuda.FloatTensor([1.0])",
     "torch.arange(n, device='cuda')",
     "i.repeat_interleave(i)",
     "torch.nn.functional.one_hot(i)",

@@ -184,3 +184,20 @@ def test_threads_know_the_device() -> None:
 def test_a_host_generator_cannot_draw_on_the_device() -> None:
     with emulated_cuda(), pytest.raises(RuntimeError, match="'cuda' device type for generator"):
         torch.rand(2, device="cuda", generator=torch.Generator())
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_long_attention_is_fused_and_equal(is_causal: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    query, key, value = torch.randn(2, 4, 6, 8), torch.randn(2, 2, 6, 8), torch.randn(2, 2, 6, 8)
+    attend = nn.functional.scaled_dot_product_attention
+    expected = attend(query, key, value, is_causal=is_causal, enable_gqa=True)
+    monkeypatch.setattr("graphlint.emulate.attention.LONG", 1)
+    with emulated_cuda() as session:
+        inputs = [each.cuda().requires_grad_() for each in (query, key, value)]
+        tape = session.begin()
+        attend(*inputs, is_causal=is_causal, enable_gqa=True)
+        session.end()
+        assert any("flash" in step.plan.name for step in tape.steps) and not session.unknown and not session.refusals
+        y = attend(*inputs, is_causal=is_causal, enable_gqa=True)
+        y.sum().backward()
+        assert torch.allclose(y.detach().cpu(), expected, atol=1e-5) and inputs[0].grad is not None

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from graphlint.emulate import legacy
 from graphlint.emulate.graphs import graph_class
 from graphlint.emulate.session import Session
 from graphlint.emulate.standin import SHOWN
@@ -28,6 +29,7 @@ def answers(session: Session) -> dict[str, Any]:
         **dict.fromkeys(RESETS, _constant(None)),
         **_streams(session),
         **_random(session),
+        **legacy.classes(),
         "_lazy_call": lambda callable, **kwargs: callable(),
         "get_device_properties": _constant(_properties()),
         "memory_stats": lambda device=None: OrderedDict(),

@@ -239,11 +239,6 @@ def _zeros(session: Session, args: Args, kwargs: Kwargs) -> Any:
     return on_emulated(session, aten.zeros.default, args, kwargs, [], True)
 
 
-def _math_attention(session: Session, args: Args, kwargs: Kwargs) -> Any:
-    """Attention falls apart into plain operators, which have host kernels: no capture refuses any of its backends."""
-    return 0 if isinstance(args[0], DeviceTensor) else NotImplemented
-
-
 SPECIAL: dict[Any, Callable[[Session, Args, Kwargs], Any]] = {
     aten.copy_.default: _copy,
     aten._to_copy.default: _to_copy,
@@ -251,6 +246,5 @@ SPECIAL: dict[Any, Callable[[Session, Args, Kwargs], Any]] = {
     aten._pin_memory.default: _pin,
     aten.is_pinned.default: lambda session, args, kwargs: session.pinned.has(args[0]),
     aten.record_stream.default: lambda session, args, kwargs: None,
-    aten._fused_sdp_choice.default: _math_attention,
     aten._efficientzerotensor.default: _zeros,
 }

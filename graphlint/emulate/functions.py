@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from graphlint.emulate.attention import attend
 from graphlint.emulate.session import Session
 from graphlint.emulate.standin import STANDIN, redirected
 from graphlint.emulate.tensor import DeviceTensor, outside, rebase
@@ -219,4 +220,5 @@ SPECIAL: dict[Any, Callable[[Session, Any, Args, Kwargs], Any]] = {
     torch.as_tensor: _literal,
     torch.asarray: _literal,
     torch.nn.functional.ctc_loss: _ctc,
+    torch.nn.functional.scaled_dot_product_attention: lambda session, func, args, kwargs: attend(func, args, kwargs),
 }

@@ -169,8 +169,7 @@ def duplicate(tensor: DeviceTensor, memo: dict[int, Any]) -> Any:
     if id(tensor) in memo:
         return memo[id(tensor)]
     allocator = memo.setdefault(id(Allocator), CURRENT[-1])
-    with torch.no_grad(), outside():
-        fresh: Any = wrap(copy.deepcopy(tensor.emulated.detach(), memo), allocator)
+    fresh: Any = tensor.detach().clone() if allocator.capture else _copied(tensor, memo, allocator)
     if isinstance(tensor, torch.nn.Parameter):
         fresh = torch.nn.Parameter(fresh, tensor.requires_grad)
     elif tensor.requires_grad:
@@ -181,6 +180,12 @@ def duplicate(tensor: DeviceTensor, memo: dict[int, Any]) -> Any:
     if tensor.is_leaf and tensor.grad is not None:
         fresh.grad = copy.deepcopy(tensor.grad, memo)
     return fresh
+
+
+def _copied(tensor: DeviceTensor, memo: dict[int, Any], allocator: Allocator) -> DeviceTensor:
+    """A copy that shares memory with other copies as the originals do."""
+    with torch.no_grad(), outside():
+        return wrap(copy.deepcopy(tensor.emulated.detach(), memo), allocator)
 
 
 CURRENT: list[Allocator] = []
