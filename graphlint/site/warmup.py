@@ -81,9 +81,28 @@ def moves_state(story: Story) -> Told:
         for index, act in enumerate(story.acts[: captured.begin]):
             if not _what(act) or id(act.thing.owner) not in moved or _is_restored(story, captured, index, act):
                 continue
+            if _has_twin(story, captured, act):
+                continue
             module, node = act.origin
             where, told = span(module, node), text(module, node)
             yield region(captured, story.acts), _event(where, told, _what(act))
+
+
+def _has_twin(story: Story, captured: Captured, moved: Act) -> bool:
+    """Whether another module of the same make goes through the warm-up too, so that the two can be compared."""
+    root = moved.frame
+    while root.caller is not None:
+        root = root.caller
+    called = [act.thing for act in story.acts[: captured.begin] if act.verb is Verb.CALL and act.frame is root]
+    modules = [thing for thing in called if thing.kind is Kind.MODULE]
+    own = [thing for thing in modules if any(part is moved.thing.owner or part is moved.thing for part in thing.family())]
+    return any(twin is not one and _is_twin(one, twin) for one in own for twin in modules)
+
+
+def _is_twin(one: Thing, twin: Thing) -> bool:
+    if one.decl is not None:
+        return twin.decl is one.decl
+    return any(one is each for each in twin.made_by) or any(twin is each for each in one.made_by)
 
 
 def _event(where: object, told: str, what: str) -> Event:
