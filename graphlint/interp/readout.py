@@ -14,7 +14,7 @@ from graphlint.interp.dispatch import apply, item
 from graphlint.interp.frame import Frame, Link, Summary
 from graphlint.interp.machine import Machine
 from graphlint.project import ClassDecl, FunctionDecl, Module, Project
-from graphlint.regions import Forward, Marked, Site, forwards, marked, sites
+from graphlint.regions import Compiled, Forward, Marked, Site, compiled, forwards, marked, sites
 from graphlint.types import Region, Span, Step, Target
 from graphlint.values import Arguments, Function, Instance, Seq, Table, Text, Value, members
 
@@ -34,17 +34,18 @@ def read_regions(project: Project, named: Collection[str] = ()) -> Iterator[Regi
     given = {module.source.name for module in project.given}
     for module in project.given:
         reached: Reached = {}
-        entries: list[Site | Marked | Forward] = [*sites(module), *marked(module, named), *forwards(project, module)]
+        entries: list[Entry] = [*sites(module), *marked(module, named), *compiled(module), *forwards(project, module)]
         for entry in entries:
             yield from _read_entry(machine, module, entry, given, reached)
 
 
+Entry = Site | Marked | Compiled | Forward
 Reached = dict[tuple[FunctionDecl, ClassDecl], list[Summary]]
 """Methods with the class of their receiver, and the summaries of the calls that earlier regions of the file made."""
 
 
 def _read_entry(
-    machine: Machine, module: Module, entry: Site | Marked | Forward, given: set[str], reached: Reached
+    machine: Machine, module: Module, entry: Entry, given: set[str], reached: Reached
 ) -> Iterator[RegionEvents]:
     """The regions that one entry leads to; a failure of the analysis ends this entry only."""
     try:
@@ -59,13 +60,15 @@ def _read_entry(
         yield RegionEvents(region_of(None, name, "failed", node, module), (), 0, error)
 
 
-def enter(machine: Machine, entry: Site | Marked | Forward, reached: Reached) -> Iterator[tuple[Region, Summary, Target]]:
+def enter(machine: Machine, entry: Entry, reached: Reached) -> Iterator[tuple[Region, Summary, Target]]:
     """Every region of an entry with its summary and the targets it is captured for."""
     match entry:
         case Site():
             yield from enter_site(machine, entry)
         case Marked(decl):
             yield enter_function(machine, decl, "marked")
+        case Compiled(decl):
+            yield enter_function(machine, decl, "compiled", Target.COMPILE)
         case Forward():
             yield enter_forward(machine, entry, reached)
 
