@@ -117,25 +117,27 @@ class TensorBound(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HostLiteral(Event):
-    """A device tensor is built from Python values, which are copied from pageable host memory."""
+class HostCopy(Event):
+    """Data are copied between host and device."""
 
     call: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HostToDevice(Event):
+class HostLiteral(HostCopy):
+    """A device tensor is built from Python values, which are copied from pageable host memory."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostToDevice(HostCopy):
     """A tensor born on the host is copied to the device; `origin` says where it was born, if known."""
 
-    call: str
     origin: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeviceToHost(Event):
+class DeviceToHost(HostCopy):
     """A device tensor is copied to the host."""
-
-    call: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,6 +35,12 @@ class Marked(NamedTuple):
     decl: FunctionDecl
 
 
+class Compiled(NamedTuple):
+    """A function under `@torch.compile`: a region of that target, whoever calls it."""
+
+    decl: FunctionDecl
+
+
 class Site(NamedTuple):
     """A function (or the top of a module, for None) around a capture, a compile call or a case."""
 
@@ -80,6 +86,15 @@ def marked(module: Module, named: Collection[str] = ()) -> Iterator[Marked]:
         above = first > 1 and MARK.search(text[first - 2])
         if above or MARK.search(text[node.lineno - 1]) or _is_named(module, owner, node.name, named):
             yield Marked(module.function(node, owner, node.name))
+
+
+def compiled(module: Module) -> Iterator[Compiled]:
+    """Functions and methods that a decorator compiles."""
+    if "torch.compile" not in module.source.text:
+        return
+    for node, owner in _functions(module.source.tree.body, None, module):
+        if any(_is_compile(mark.func if isinstance(mark, ast.Call) else mark) for mark in node.decorator_list):
+            yield Compiled(module.function(node, owner, node.name))
 
 
 def _is_named(module: Module, owner: ClassDecl | None, name: str, named: Collection[str]) -> bool:

@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from graphlint.interp import calls, expressions, indexing, modules, operators, python, statements, torch_calls, transfers
-from graphlint.interp.grounding import grounded
+from graphlint.interp.grounding import grounded, narrowed
 from graphlint.interp.readout import RegionEvents, read_regions
 from graphlint.project import Project
+from graphlint.site.compiled import CAPTURED, ONLY_COMPILED
 from graphlint.site.readout import read_sites
 from graphlint.source import Source
-from graphlint.types import Region
+from graphlint.types import Region, Target
 
 __all__ = ["RegionEvents", "interpret"]
 
@@ -31,13 +32,21 @@ def interpret(sources: Sequence[Source], named: Collection[str] = ()) -> Iterato
     """
     project = Project(sources)
     around: dict[tuple[str, str, int], RegionEvents] = {}
+    compiled: set[str] = set()
+    captured: set[str] = set()
     for each in read_sites(project):
+        if each.region.kind in (ONLY_COMPILED, CAPTURED):
+            (compiled if each.region.kind == ONLY_COMPILED else captured).add(each.region.name)
+            continue
         known = around.setdefault(_place(each.region), RegionEvents(each.region, (), 0, each.failure))
         around[_place(each.region)] = known._replace(events=(*known.events, *each.events))
     for inside in read_regions(project, named):
         outside = around.pop(_place(inside.region), None)
         more = outside.events if outside is not None else ()
-        yield inside._replace(events=(*grounded(inside.events), *more))
+        events = grounded(inside.events)
+        if inside.region.name in compiled - captured:
+            events = narrowed(events, Target.COMPILE)
+        yield inside._replace(events=(*events, *more))
     yield from around.values()
 
 

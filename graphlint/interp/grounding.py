@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from graphlint.events import Event, FrozenScalar, HostMutation
+from graphlint.types import Target
 
 
 def grounded(events: tuple[Event, ...]) -> tuple[Event, ...]:
@@ -10,3 +13,8 @@ def grounded(events: tuple[Event, ...]) -> tuple[Event, ...]:
     if any(isinstance(event, HostMutation) for event in events):
         return events
     return tuple(event for event in events if not (isinstance(event, FrozenScalar) and event.what == "number"))
+
+
+def narrowed(events: tuple[Event, ...], target: Target) -> tuple[Event, ...]:
+    """Events of code that is captured in one way only."""
+    return tuple(replace(event, targets=event.targets & target) for event in events if event.targets & target)

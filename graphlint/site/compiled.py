@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from graphlint.events import Event
+from graphlint.project import ClassDecl
 from graphlint.site.acts import Act, Frame, Verb, span
 from graphlint.site.names import GRAPH_MODES
 from graphlint.site.reuse import reuses
@@ -20,6 +21,7 @@ from graphlint.site_events import (
 )
 from graphlint.types import Region, Target
 
+ONLY_COMPILED, CAPTURED = "compiled class", "captured class"
 Told = Iterator[tuple[Region, Event]]
 
 
@@ -54,9 +56,25 @@ def _name(compiled: Thing) -> str:
 
 def seen(story: Story) -> Iterator[Region]:
     """Every function that is compiled with graphs and called."""
-    for act in story.acts:
+    for index, act in enumerate(story.acts):
         if act.verb is Verb.CALL and act.thing.kind is Kind.COMPILED and has_graphs(act.thing):
             yield _region(act.thing, act)
+            inner = act.thing.base
+            if inner is not None and inner.decl is not None:
+                yield forward_of(inner.decl, ONLY_COMPILED)
+        elif (
+            act.verb is Verb.CALL
+            and act.thing.kind is Kind.MODULE
+            and act.thing.decl is not None
+            and story.is_captured(index)
+        ):
+            yield forward_of(act.thing.decl, CAPTURED)
+
+
+def forward_of(decl: ClassDecl, kind: str) -> Region:
+    """The region of a class's `forward`, with what a file does to objects of the class as its kind."""
+    name = f"{decl.module.name}.{decl.name}.forward"
+    return Region(name, kind, span(decl.module, decl.node)._replace(end_line=decl.node.lineno))
 
 
 def overwritten(story: Story) -> Told:
