@@ -41,7 +41,7 @@ def _is_long(given: dict[str, Any]) -> bool:
     query, key = given["query"], given["key"]
     if not isinstance(query, DeviceTensor) or query.dim() != 4 or given.get("dropout_p"):
         return False
-    return query.size(0) * query.size(1) * query.size(2) * key.size(2) >= LONG
+    return bool(query.size(0) * query.size(1) * query.size(2) * key.size(2) >= LONG)
 
 
 def _has_kernel(query: Any, key: Any, value: Any, mask: Any, options: dict[str, Any]) -> bool:
