@@ -14,7 +14,6 @@ from typing import NoReturn
 
 import click
 
-from graphlint import __version__
 from graphlint.errors import GraphlintError, near
 
 COMMANDS = {
@@ -52,8 +51,14 @@ class Commands(click.Group):
             formatter.write_dl([(name, about) for name, (_, about) in sorted(COMMANDS.items())])
 
 
+def _version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        click.echo(f"graphlint {import_module('graphlint.commands.version').version()}")
+        ctx.exit()
+
+
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, "-V", "--version", message="%(prog)s %(version)s", prog_name="graphlint")
+@click.option("-V", "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show it.")
 def graphlint() -> None:
     """Tell what CUDA Graph capture will do to PyTorch code, before the code runs."""
 

@@ -1,7 +1,8 @@
 """Which files a run reads: the given files as they are, and the Python files below the given folders.
 
-Below a folder these are left out: hidden folders, virtual environments, what `.gitignore` files and `exclude` patterns
-name, and folders that are symbolic links (their target is read where it lies, and a loop cannot form).
+Stubs hold no code and are never read.  Below a folder these are left out: hidden folders, virtual environments, what
+`.gitignore` files and `exclude` patterns name, and folders that are symbolic links (their target is read where it lies,
+and a loop cannot form).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import NamedTuple, Protocol
 from graphlint.errors import UsageError
 
 SUFFIXES = (".py", ".ipynb")
+STUB = ".pyi"
 IGNORE_FILE = ".gitignore"
 SKIPPED = frozenset({"__pycache__", "node_modules", "__pypackages__"})
 VENV_MARKS = frozenset({"pyvenv.cfg", "conda-meta"})
@@ -77,7 +79,7 @@ def discover(paths: Sequence[str], exclude: Sequence[str] = (), base: Path | Non
             if not found:
                 empty.append(reported(path))
         else:
-            found = [_given(path)]
+            found = [] if path.endswith(STUB) else [_given(path)]
         for each in found:
             real = os.path.realpath(each.path)
             # Of several names for one file the one that is no link is reported.

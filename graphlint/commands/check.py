@@ -62,6 +62,7 @@ FORMATS = ", ".join(shown.FORMATS)
 @click.option(
     "--add-ignores", default=None, metavar="REASON", help="Write a suppression with this reason for all findings."
 )
+@click.option("--watch", is_flag=True, help="Check again whenever a file changes, until interrupted.")
 @click.option("--config", "config_file", default="", metavar="FILE", help="Read this configuration file.")
 @click.option("--isolated", is_flag=True, help="Read no configuration file.")
 @click.option("--stdin-filename", default="", metavar="NAME", help="The name of what is read from stdin as `-`.")
@@ -85,23 +86,34 @@ def check(
     Exits 0 when nothing fails, 1 when something does, 2 when the command or configuration is wrong.
     """
     wanted = Wanted(shown.sinks(formats, output), color, statistics, hyperlinks)
-    settings = overridden(configured(config_file, isolated), options)
-    known = registry.load(settings.rules, settings.root, settings.packs)
-    _warn_of_stranger()
     paths = paths or (".",)
-    report = checked(paths, settings, known, stdin_filename)
+    said = {**options, "evidence": evidence, "stdin_filename": stdin_filename}
+
+    def settings() -> Config:
+        return overridden(configured(config_file, isolated), options)
+
+    _warn_of_stranger()
+    if options["watch"]:
+        import_module("graphlint.commands.watch").watched(paths, settings, lambda: _once(paths, settings(), wanted, said))
+    sys.exit(_once(paths, settings(), wanted, said))
+
+
+def _once(paths: Sequence[str], settings: Config, wanted: Wanted, options: Mapping[str, object]) -> int:
+    """Check and show, and write what was asked for; gives the exit status."""
+    known = registry.load(settings.rules, settings.root, settings.packs)
+    report = checked(paths, settings, known, str(options["stdin_filename"]))
     if options["add_ignores"] is not None:
         import_module("graphlint.commands.mend").accepted(report, str(options["add_ignores"]), bool(options["diff"]))
-        return
+        return 0
     report = _mended(report, lambda texts: checked(paths, settings, known, unsaved=texts), options, paths)
-    report = with_evidence(report, evidence, settings.root) if evidence else report
+    report = with_evidence(report, str(options["evidence"]), settings.root) if options["evidence"] else report
     if options["write_baseline"]:
         _write_baseline(str(options["write_baseline"]), report, settings)
-        return
+        return 0
     shown.show(report, wanted, known)
     _say(report, settings, bool(options["prune_baseline"]))
     stale = report.gone and options["strict_baseline"] and not options["prune_baseline"]
-    sys.exit(0 if options["exit_zero"] else 1 if stale else status(report, settings))
+    return 0 if options["exit_zero"] else 1 if stale else status(report, settings)
 
 
 def _mended(

@@ -1,0 +1,81 @@
+"""The commit hook as pre-commit itself installs and runs it, from a clone of this checkout."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.test_cli import CLEAN, FAULTY
+
+ROOT = Path(__file__).parents[1]
+HELPER = "def read(x):\n    return x.sum().item()\n"
+USES = FAULTY.replace("import torch\n", "import torch\n\nfrom helper import read\n").replace("x.sum().item()", "read(x)")
+CONFIG = "repos:\n  - repo: {clone}\n    rev: {rev}\n    hooks:\n      - id: {hook}\n"
+WHO = ("-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false")
+
+pytestmark = [
+    pytest.mark.skipif(importlib.util.find_spec("pre_commit") is None, reason="pre-commit is not installed"),
+    pytest.mark.skipif(not (ROOT / ".git").exists(), reason="this is no git checkout"),
+]
+
+
+def git(folder: Path, *arguments: str) -> str:
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    command = ["git", *WHO, *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True, env=clean).stdout
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """What is checked out here, with what has not been committed yet, as a repository with one commit."""
+    folder = tmp_path_factory.mktemp("clone")
+    for name in git(ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0"):
+        if name and not name.startswith(("tests/", "fixtures/")) and (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes((ROOT / name).read_bytes())
+    for arguments in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "x")):
+        git(folder, *arguments)
+    return folder, git(folder, "rev-parse", "HEAD").strip()
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home")
+
+
+def committed(folder: Path, clone: tuple[Path, str], home: Path, hook: str, files: dict[str, str]) -> tuple[int, str]:
+    """Try to commit some files where the hook is installed; only they are staged."""
+    if not (folder / ".git").exists():
+        git(folder, "init", "-q")
+    (folder / ".pre-commit-config.yaml").write_text(CONFIG.format(clone=clone[0], rev=clone[1], hook=hook))
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    git(folder, "add", ".pre-commit-config.yaml", *files)
+    environment = {**os.environ, "PRE_COMMIT_HOME": str(home)}
+    command = [sys.executable, "-m", "pre_commit", "run", "--color", "never"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=environment, timeout=400)
+    if "An unexpected error has occurred" in done.stdout:
+        pytest.skip(f"pre-commit could not install the hook: {done.stdout[-400:]}")
+    return done.returncode, done.stdout
+
+
+def test_a_bad_commit_is_blocked_and_a_good_one_is_not(tmp_path: Path, clone: tuple[Path, str], home: Path) -> None:
+    status, said = committed(tmp_path, clone, home, "graphlint", {"model.py": FAULTY, "notes.txt": "x.item()\n"})
+    assert (status, "model.py:6:20: GL101 breaks" in said) == (1, True)
+    status, said = committed(tmp_path, clone, home, "graphlint", {"model.py": CLEAN})
+    assert (status, "Passed" in said) == (0, True)
+
+
+def test_other_files_of_the_project_are_seen_when_one_is_staged(
+    tmp_path: Path, clone: tuple[Path, str], home: Path
+) -> None:
+    committed(tmp_path, clone, home, "graphlint", {"helper.py": HELPER})
+    git(tmp_path, "commit", "-qm", "x", "--no-verify")
+    (tmp_path / "uses.py").write_text(USES)
+    status, said = committed(tmp_path, clone, home, "graphlint-all", {"uses.py": USES})
+    assert (status, "helper.py:2:12: GL101" in said) == (1, True)
