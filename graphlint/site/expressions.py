@@ -129,10 +129,13 @@ def element(walker: Walker, node: ast.expr, source: Thing, round: int, target: a
         return walker.thing(Kind.PARAMETER, target, base=source.base)
     if source.kind is Kind.NUMBER:
         return walker.thing(Kind.NUMBER, target)
-    known = source.slots.get(f"[{round}]") or source.slots.get("[*]")
+    for key in (f"[{round}]", "[*]"):
+        if key in source.slots and source.kind is Kind.CONTAINER:
+            walker.act(Verb.LOAD, target, source.slots[key], slot=Slot(source, key))
+            return source.slots[key]
     fresh = walker.thing(Kind.UNKNOWN, target)
     fresh.made_by = (source,)
-    return known or fresh
+    return fresh
 
 
 def _container(walker: Walker, node: ast.AST, items: list[Thing]) -> Thing:

@@ -20,11 +20,19 @@ def rebound(story: Story) -> Told:
     for captured in story.captures:
         called = {id(act.thing) for act in story.acts[captured.begin : captured.end] if act.verb is Verb.CALL}
         for index, act in story.between(captured.end, len(story.acts), Verb.BIND):
-            before = captured.inputs.get(act.slot) if act.slot is not None else None
+            before = _before(captured, act.slot)
             if before is None or before.kind not in STATE or id(before) in called or before is act.thing or act.is_maybe:
                 continue
             if not story.is_captured(index) and _is_lost(story, captured, index, act, before):
                 yield region(captured, story.acts), tell(InputRebound, act, target=_written(act), place=_place(act.slot))
+
+
+def _before(captured: Captured, slot: Slot | None) -> Thing | None:
+    """What a region read from a slot; any item will do where only that is known."""
+    if slot is None:
+        return None
+    known = captured.inputs.get(slot)
+    return captured.inputs.get(Slot(slot.holder, "[*]")) if known is None and slot.key.startswith("[") else known
 
 
 def _is_lost(story: Story, captured: Captured, index: int, act: Act, before: Thing) -> bool:

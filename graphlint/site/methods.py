@@ -53,7 +53,7 @@ def _module(walker: Walker, module: Thing, name: str, places: Places, node: ast.
         module.slots[f"[{len(module.slots)}]"] = places[0]
     if name in FLUENT:
         return module
-    if name in ("parameters", "buffers", "named_parameters", "named_buffers"):
+    if name in ("parameters", "buffers", "named_parameters", "named_buffers", "state_dict"):
         return walker.thing(Kind.PARAMETERS, node, base=module)
     return walker.thing(Kind.UNKNOWN, node)
 

@@ -35,13 +35,13 @@ def reuses(story: Story, kind: Kind) -> Iterator[Reuse]:
 
 def _after(story: Story, first: int, again: int, last: int) -> Reuse | None:
     callee, call = story.acts[first].thing, story.acts[again]
-    for _, act in story.between(first, again, Verb.KEEP):
-        if _is_result(act.thing, callee, first, again):
-            return Reuse(callee, call, None, act)
-    for _, act in story.between(again, last, Verb.READ):
-        if _is_result(act.thing, callee, first, again):
-            return Reuse(callee, call, act, None)
-    return None
+    keep = next(
+        (act for _, act in story.between(first, again, Verb.KEEP) if _is_result(act.thing, callee, first, again)), None
+    )
+    read = next(
+        (act for _, act in story.between(again, last, Verb.READ) if _is_result(act.thing, callee, first, again)), None
+    )
+    return Reuse(callee, call, read, keep) if read is not None or keep is not None else None
 
 
 def _is_result(thing: Thing, callee: Thing, first: int, again: int) -> bool:

@@ -136,9 +136,14 @@ def _is_restored(story: Story, captured: Captured, index: int, moved: Act) -> bo
             and act.thing.name.startswith(("restore", "reset"))
         ):
             return True
-        if act.verb is Verb.WRITE and (act.thing.kind is Kind.PARAMETER or _undoes(act, moved)):
+        if act.verb is Verb.WRITE and (_is_parameter(act.thing) or _undoes(act, moved)):
             return True
     return False
+
+
+def _is_parameter(thing: Thing) -> bool:
+    """A tensor of a module, met while all of them are gone through."""
+    return thing.kind is Kind.PARAMETER or (thing.base is not None and thing.base.kind is Kind.PARAMETERS)
 
 
 def _undoes(act: Act, moved: Act) -> bool:
