@@ -64,7 +64,14 @@ def confirm(plan: Plan, stage: Callable[[str], object]) -> Outcome:
         if outcome is not None:
             return _watched(session, outcome)
         factory = Factory(make, made, chance.taken(device), device)
-        return _captured(session, Setting(plan.target, factory, device, plan.options, stage))
+        outcome = _captured(session, Setting(plan.target, factory, device, plan.options, stage))
+        return replace(outcome, notes=(*outcome.notes, *_left_out(plan.options)))
+
+
+def _left_out(options: Options) -> list[str]:
+    """What was asked for and only a GPU can answer."""
+    asked = {"--shapes": options.shapes, "--compile": options.compile, "--graphed": options.graphed}
+    return [f"`{name}` needs a GPU and was left out" for name, value in asked.items() if value]
 
 
 def _watched(session: Session, outcome: Outcome) -> Outcome:
