@@ -81,7 +81,6 @@ class Outside(NamedTuple):
 
 
 Symbol = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom | ast.Assign | ast.AnnAssign
-Resolved = "ClassDecl | FunctionDecl | Module | Assigned | Outside"
 
 
 class Module:
@@ -173,6 +172,9 @@ def _names(target: ast.expr) -> Iterator[str]:
     elif isinstance(target, (ast.Tuple, ast.List)):
         for item in target.elts:
             yield from _names(item)
+
+
+Resolved = ClassDecl | FunctionDecl | Module | Assigned | Outside
 
 
 class Project:

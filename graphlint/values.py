@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Iterator
+from zlib import crc32
 from typing import Any, ClassVar, TypeVar, cast
 
 from graphlint.project import ClassDecl, FunctionDecl, Module
@@ -56,8 +57,8 @@ _pool: dict[tuple[Any, ...], Value] = {}
 class Value:
     """Base of all values; instances are created through `intern` only."""
 
-    __slots__ = ("serial",)
-    serial: int
+    __slots__ = ("order",)
+    order: int
     fields: ClassVar[tuple[str, ...]] = ()
 
     def replace(self: V, **changes: Any) -> V:
@@ -74,11 +75,28 @@ def intern(cls: type[V], *content: Any) -> V:
     found = _pool.get(key)
     if found is None:
         found = object.__new__(cls)
-        found.serial = len(_pool)
+        found.order = _order_of(key)
         for name, part in zip(cls.fields, content):
             setattr(found, name, part)
         _pool[key] = found
     return cast("V", found)
+
+
+def _order_of(part: object) -> int:
+    """A number that depends on nothing but the content, so that unions have one order in every process."""
+    if isinstance(part, Value):
+        return part.order
+    if isinstance(part, tuple):
+        return hash(tuple([_order_of(each) for each in part]))
+    if isinstance(part, str):
+        return crc32(part.encode(errors="replace"))
+    if part is None or isinstance(part, (int, float)):
+        return hash(part) if part is not None else 7
+    if isinstance(part, enum.Enum):
+        return crc32(part.name.encode())
+    if isinstance(part, (FunctionDecl, ClassDecl)):
+        return crc32(f"{part.module.name}.{part.name}:{part.node.lineno}".encode(errors="replace"))
+    return crc32(getattr(part, "__name__", type(part).__name__).encode())
 
 
 class Unknown(Value):
@@ -438,7 +456,7 @@ def join_all(values: Iterable[Value]) -> Value:
         return merged[0]
     if len(merged) > WIDEST_UNION:
         return Unknown()
-    return Union(tuple(sorted(merged, key=lambda value: value.serial)))
+    return Union(tuple(sorted(merged, key=lambda value: value.order)))
 
 
 def _merge_alike(flat: Iterable[Value]) -> list[Value]:

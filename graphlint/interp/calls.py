@@ -86,7 +86,7 @@ def call_instance(frame: Frame, callee: Instance, arguments: Arguments, node: as
         found = class_member(frame, decl, name, callee, node)
         if found is not None and not isinstance(found, Unknown):
             return apply(frame, found, arguments, node)
-    override = record_of(frame.machine, callee).attrs.get("forward")
+    override = record_of(frame.machine, callee).read(frame.machine, "forward")
     if override is not None:
         return apply(frame, override, arguments, node)
     record = record_of(frame.machine, callee)
@@ -262,7 +262,7 @@ def instance_element(frame: Frame, value: Instance, node: ast.AST) -> Value:
         return element(frame, record.children, node)
     if isinstance(attribute(frame, value, "__getitem__", node), Function):
         return item(frame, value, Number(), node)
-    held = [entry for entry in record.attrs.values() if not isinstance(entry, Nothing)]
+    held = [entry for _, entry in record.items(frame.machine) if not isinstance(entry, Nothing)]
     return join_all(held) if held else Unknown()
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from graphlint.effects.table import attributes, methods
+from graphlint.effects.table import lookup
 from graphlint.interp.annotations import annotated
 from graphlint.interp.binding import defaults, parameters, receiver_missing
 from graphlint.project import FunctionDecl
@@ -38,9 +38,8 @@ if TYPE_CHECKING:
     from graphlint.interp.machine import Machine
 
 SIZES = {"view", "reshape", "expand", "repeat", "zeros", "ones", "empty", "full", "arange", "randn", "rand", "range", "new_zeros", "new_ones", "new_empty", "unflatten"}
-MAPPING = {"get", "items", "keys", "values", "pop", "update", "setdefault"}
-SEQUENCE = {"append", "extend"}
-PLAIN_TENSOR = {"shape", "size", "dim", "dtype", "device", "ndim", "T"}
+ELSEWHERE = frozenset(name for kind in (dict, list, set, str) for name in dir(kind)) | {"values", "indices"}
+"""Names that containers and strings have too: using one says nothing for a tensor."""
 
 
 def entry_arguments(machine: Machine, decl: FunctionDecl, receiver: Value | None, captured: bool = True) -> dict[str, Value]:
@@ -95,11 +94,13 @@ def _as_input(hint: Value) -> Value:
 class Uses:
     """How a function's body uses its parameters, read from its syntax once."""
 
-    __slots__ = ("called", "number", "other", "owner", "receiver", "tensor", "truth")
+    __slots__ = ("called", "first", "number", "other", "owner", "receiver", "tensor", "truth")
 
     def __init__(self, decl: FunctionDecl) -> None:
         self.owner = decl.owner
-        self.receiver = next((arg.arg for arg in parameters(decl)), "") if decl.owner is not None else ""
+        names = [arg.arg for arg in parameters(decl)]
+        self.receiver = names.pop(0) if names and decl.owner is not None else ""
+        self.first = names[0] if names else ""
         self.tensor: set[str] = set()
         self.number: set[str] = set()
         self.other: set[str] = set()
@@ -128,10 +129,10 @@ class Uses:
                 self.other.add(name)
 
     def _attribute(self, name: str, attr: str) -> None:
-        if attr in PLAIN_TENSOR or attr in methods() or attr in attributes():
-            self.tensor.add(name)
-        elif attr in MAPPING or attr in SEQUENCE:
+        if attr in ELSEWHERE:
             self.other.add(name)
+        elif lookup(f"torch.Tensor.{attr}") is not None:
+            self.tensor.add(name)
 
     def _call(self, func: ast.expr, args: list[ast.expr]) -> None:
         last = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
@@ -169,4 +170,5 @@ class Uses:
             return Unknown()
         if name in self.other or name in self.truth:
             return Unknown() if name in self.other else Opaque()
-        return Tensor(Place.DEVICE, Kind.ANY, None, Confidence.POSSIBLE, "input")
+        sure = Confidence.LIKELY if name == self.first else Confidence.POSSIBLE
+        return Tensor(Place.DEVICE, Kind.ANY, None, sure, "input")

@@ -57,12 +57,13 @@ def eval_constant(frame: Frame, node: ast.Constant) -> Value:
 
 @expression(ast.Name)
 def eval_name(frame: Frame, node: ast.Name) -> Value:
-    found = frame.scope.find(node.id)
-    if found is None:
-        found = frame.machine.global_(frame.module, node.id)
-    if found is None:
-        found = External(f"builtins.{node.id}") if node.id in BUILTINS else Unknown()
-    return found
+    name = node.id
+    found = frame.scope.find(name)
+    if found is not None:
+        return found
+    if name in BUILTINS and name not in frame.module.symbols:
+        return External(f"builtins.{name}")
+    return frame.machine.global_(frame.module, name) or Unknown()
 
 
 @expression(ast.Attribute)

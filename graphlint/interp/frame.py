@@ -65,7 +65,7 @@ class Link(NamedTuple):
 class Summary:
     """What one function did for one set of arguments."""
 
-    __slots__ = ("decl", "events", "links", "name", "receiver", "returned", "seen", "unknown_calls")
+    __slots__ = ("decl", "depth", "events", "links", "name", "owed", "receiver", "returned", "running", "seen", "unknown_calls")
 
     def __init__(self, name: str, decl: FunctionDecl | None = None, receiver: Value | None = None) -> None:
         self.name = name
@@ -76,6 +76,9 @@ class Summary:
         self.seen: dict[object, int] = {}
         self.returned: Value = Unknown()
         self.unknown_calls = 0
+        self.running = False
+        self.depth = 0
+        self.owed = 1 << 30
 
 
 class State(NamedTuple):
@@ -91,6 +94,7 @@ class Frame:
     __slots__ = (
         "breaks",
         "ceiling",
+        "conditional",
         "continues",
         "devices",
         "globals",
@@ -125,6 +129,7 @@ class Frame:
         self.globals: set[str] = set()
         self.devices: list[Value] = []
         self.ceiling = Confidence.CERTAIN
+        self.conditional = 0
         self.inputs: frozenset[str] = frozenset()
 
     @property

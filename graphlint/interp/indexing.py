@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 
-from graphlint.events import HostIndex, HostMutation, HostToDevice, MaskIndex, ScalarStore, TensorBound
+from graphlint.events import FrozenScalar, HostIndex, HostMutation, HostToDevice, MaskIndex, ScalarStore, TensorBound
 from graphlint.interp.dispatch import ITEMS, apply, attribute, item, register
 from graphlint.interp.frame import Frame, expression
 from graphlint.interp.mutation import path_of
@@ -75,7 +75,19 @@ def tensor_item(frame: Frame, tensor: Tensor, index: Value, node: ast.AST) -> Va
     for part, place in _parts(index, node):
         for member in members(part):
             _read_part(frame, tensor, member, place, node)
+    _frozen(frame, tensor, [part for part, _ in _parts(index, node)], node)
     return _selected(tensor, index)
+
+
+def _frozen(frame: Frame, tensor: Tensor, parts: list[Value], node: ast.AST) -> None:
+    """A position that other calls move is recorded where it stands."""
+    if tensor.place is not Place.DEVICE:
+        return
+    for part in parts:
+        for bound in (part.low, part.high) if isinstance(part, SliceValue) else (part,):
+            if any(isinstance(member, Number) and member.origin is Origin.STATE for member in members(bound)):
+                frame.emit(FrozenScalar, node, Confidence.LIKELY, what="number")
+                return
 
 
 def _parts(index: Value, node: ast.AST) -> list[tuple[Value, ast.AST]]:
@@ -236,8 +248,8 @@ def instance_item(frame: Frame, instance: Instance, index: Value, node: ast.AST)
         return item(frame, record.children, index, node)
     if isinstance(index, Text) and index.value is not None:
         return attribute(frame, instance, index.value, node)
-    if isinstance(index, Number) and record.attrs:
-        return join_all(list(record.attrs.values()))
+    if isinstance(index, Number) and record.written:
+        return join_all([value for _, value in record.items(frame.machine)])
     return Unknown()
 
 
@@ -309,6 +321,7 @@ def _store_tensor(frame: Frame, tensor: Tensor, index: Value, value: Value, targ
             frame.emit(HostIndex, target, min(tensor.sure, part.sure), what="host tensor")
         elif isinstance(part, Tensor) and part.place is Place.DEVICE and part.rank == 0 and part.kind is not Kind.BOOL:
             frame.emit(TensorBound, target, part.sure, role="index")
+    _frozen(frame, tensor, parts, target)
     _stored_value(frame, tensor, index, parts, value, target)
 
 

@@ -7,7 +7,9 @@ are evaluated when first read.  Objects of the tree's classes get their attribut
 from __future__ import annotations
 
 import ast
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 from graphlint.events import LimitReached
 from graphlint.interp.annotations import annotated
@@ -15,8 +17,8 @@ from graphlint.interp.binding import bind
 from graphlint.interp.dispatch import apply
 from graphlint.interp.entry import entry_arguments
 from graphlint.interp.frame import Frame, Summary
-from graphlint.interp.objects import Record
-from graphlint.project import Assigned, ClassDecl, FunctionDecl, Module, Outside, Project
+from graphlint.interp.record import Record
+from graphlint.project import Assigned, ClassDecl, FunctionDecl, Module, Outside, Project, Resolved
 from graphlint.types import Region, Target
 from graphlint.values import (
     Arguments,
@@ -33,8 +35,10 @@ from graphlint.values import (
     join_all,
 )
 
-DEEPEST_CALL = 40
-MOST_CONTEXTS = 64
+DEEPEST_CALL = 60
+MOST_ROUNDS = 3
+NOTHING_OWED = 1 << 30
+FINAL = NOTHING_OWED
 
 
 class Capture(NamedTuple):
@@ -51,14 +55,20 @@ class Machine:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.summaries: dict[object, Summary] = {}
-        self.contexts: dict[FunctionDecl, int] = {}
-        self.running: dict[object, None] = {}
-        self.variables: dict[object, Value] = {}
+        self.stack: dict[FunctionDecl, list[int]] = {}
+        self.owed = NOTHING_OWED
+        self.variables: dict[object, tuple[Value, int]] = {}
+        self.provisional: dict[int, list[tuple[dict[Any, Any], object]]] = {}
+        self.globals: dict[tuple[Module, str], Resolved] = {}
+        self.wrapping: dict[FunctionDecl, bool] = {}
+        self.setters: dict[object, frozenset[str]] = {}
+        self.missing: set[tuple[Module, str]] = set()
         self.records: dict[Instance, Record] = {}
         self.defaults: dict[ast.AST, Value] = {}
         self.tables: dict[object, dict[str, list[FunctionDecl]]] = {}
-        self.exploring: set[FunctionDecl] = set()
-        self.probed: set[object] = set()
+        self.probes: dict[tuple[Instance, FunctionDecl], dict[str, Value]] = {}
+        self.shadow: tuple[dict[object, Summary], dict[Instance, Record], dict[object, tuple[Value, int]]] = ({}, {}, {})
+        self.writes: list[tuple[Instance, dict[str, Value]]] = []
         self.captures: list[Capture] = []
         self.scopes: dict[ClassDecl, Scope] = {}
         self.depth = 0
@@ -83,22 +93,74 @@ class Machine:
         return summary.returned
 
     def summary(self, function: Function, arguments: Arguments, frame: Frame | None, node: ast.AST) -> Summary | None:
+        """What a call does; None where the analysis stops short."""
         env = bind(self, function, arguments)
         decl = function.decl
         key = (decl, function.scope, function.receiver, tuple(env.values()))
         known = self.summaries.get(key)
         if known is not None:
+            self.owe(known.depth if known.running else known.owed)
             return known
-        if self.depth >= DEEPEST_CALL or self.contexts.get(decl, 0) >= MOST_CONTEXTS:
-            if frame is not None:
-                frame.emit(
-                    LimitReached, node, limit="call depth" if self.depth >= DEEPEST_CALL else "contexts of one function"
-                )
+        if not self._may_enter(decl, frame, node):
             return None
-        self.contexts[decl] = self.contexts.get(decl, 0) + 1
         summary = self.summaries[key] = Summary(decl.name, decl, receiver_of(decl, env))
+        summary.depth, summary.running = self.depth + 1, True
+        self.stack.setdefault(decl, []).append(summary.depth)
+        outer = self.begin()
         self.execute(function, env, summary)
+        self.stack[decl].pop()
+        summary.running = False
+        summary.owed = self.settle(summary.depth, outer)
+        self.keep(self.summaries, key, summary.owed)
         return summary
+
+    def _may_enter(self, decl: FunctionDecl, frame: Frame | None, node: ast.AST) -> bool:
+        """Whether there is room for one more activation; recursion is followed a few rounds deep."""
+        rounds = self.stack.get(decl, ())
+        if self.depth < DEEPEST_CALL and len(rounds) < MOST_ROUNDS:
+            return True
+        self.owe(rounds[0] if rounds else 0)
+        if frame is not None:
+            frame.emit(LimitReached, node, limit="recursion" if rounds else "call depth")
+        return False
+
+    @contextmanager
+    def exploring(self, value: Instance, writes: dict[str, Value]) -> Iterator[None]:
+        """Run something for what it writes to one object, with results of its own that nothing else sees."""
+        kept = self.summaries, self.records, self.variables, self.stack, self.owed, self.provisional
+        self.summaries, self.records, self.variables = self.shadow
+        self.stack, self.owed, self.provisional = {}, NOTHING_OWED, {}
+        self.writes.append((value, writes))
+        try:
+            yield
+        finally:
+            self.writes.pop()
+            self.summaries, self.records, self.variables, self.stack, self.owed, self.provisional = kept
+
+    def begin(self) -> int:
+        """Start something whose result may be kept; give what is returned to `settle`."""
+        outer, self.owed = self.owed, NOTHING_OWED
+        return outer
+
+    def owe(self, depth: int) -> None:
+        """The running code has used what is still unfinished at this depth."""
+        self.owed = min(self.owed, depth)
+
+    def settle(self, depth: int, outer: int) -> int:
+        """End what was started at `depth`; the depth of the outermost unfinished thing it used, FINAL if none.
+
+        What is not final holds only until that thing ends: another order of events would give another result.
+        """
+        owed = self.owed if self.owed < depth else FINAL
+        self.owed = outer if owed == FINAL else min(outer, owed)
+        for table, key in self.provisional.pop(depth, ()):
+            table.pop(key, None)
+        return owed
+
+    def keep(self, table: dict[Any, Any], key: object, owed: int) -> None:
+        """Drop an entry that is not final when the thing it waits for ends."""
+        if owed != FINAL:
+            self.provisional.setdefault(owed, []).append((table, key))
 
     def construct_recorded(self, frame: Frame, instance: Instance, node: ast.AST) -> None:
         """Run the constructor of an object made inside a region once more for its events."""
@@ -148,17 +210,31 @@ class Machine:
 
     def variable(self, found: Assigned) -> Value:
         """A module or class variable: all that is assigned to it."""
-        key = (found.module, found.values[0] if found.values else found.annotation)
-        known = self.variables.get(key)
-        if known is not None:
-            return known
-        self.variables[key] = Unknown()
+        return self.once((found.module, found.values[0] if found.values else found.annotation), lambda: self._assigned(found))
+
+    def _assigned(self, found: Assigned) -> Value:
         frame = self.toplevel(found.module)
         values = [frame.eval(node) for node in found.values]
         if not values and found.annotation is not None:
             values = [annotated(self, found.module, found.annotation, None)]
-        self.variables[key] = join_all(values) if values else Unknown()
-        return self.variables[key]
+        return join_all(values) if values else Unknown()
+
+    def once(self, key: object, make: Callable[[], Value], meanwhile: Value | None = None) -> Value:
+        """A value that is made when first asked for; asked for while it is being made, it is `meanwhile`."""
+        known = self.variables.get(key)
+        if known is not None:
+            value, owed = known
+            self.owe(owed)
+            return value
+        self.depth += 1
+        self.variables[key] = (Unknown() if meanwhile is None else meanwhile, self.depth)
+        outer = self.begin()
+        value = make()
+        owed = self.settle(self.depth, outer)
+        self.depth -= 1
+        self.variables[key] = (value, owed)
+        self.keep(self.variables, key, owed)
+        return value
 
     def toplevel(self, module: Module) -> Frame:
         """A frame at the top of a module whose events nobody reads."""
@@ -170,24 +246,34 @@ class Machine:
         """A function as its decorators leave it; one that cannot be followed is taken to be transparent."""
         node = decl.node
         plain = Function(decl, None, None, start)
-        if isinstance(node, ast.Lambda) or not node.decorator_list:
+        if isinstance(node, ast.Lambda) or not any(self.may_wrap(decl.module, item) for item in node.decorator_list):
             return plain
-        key = (decl, "decorated")
-        known = self.variables.get(key)
+        frame = self.toplevel(decl.module)
+        return self.once((decl, "decorated"), lambda: decorate(frame, node.decorator_list, plain), plain)
+
+    def may_wrap(self, module: Module, node: ast.expr) -> bool:
+        """Whether a decorator can put other code around a function: one that never calls it cannot."""
+        found = self.project.dotted(module, node.func if isinstance(node, ast.Call) else node)
+        if not isinstance(found, FunctionDecl):
+            return not isinstance(found, Outside)
+        known = self.wrapping.get(found)
         if known is None:
-            self.variables[key] = plain
-            frame = self.toplevel(decl.module)
-            known = self.variables[key] = decorate(frame, node.decorator_list, plain)
+            known = self.wrapping[found] = calls_a_parameter(found.node)
         return known
 
     def global_(self, module: Module, name: str) -> Value | None:
+        """A top-level name of a module."""
         key = (module, name)
-        known = self.variables.get(key)
+        if key in self.missing:
+            return None
+        known = self.globals.get(key)
         if known is None:
-            known = self.value(self.project.lookup(module, name))
-            if known is not None:
-                self.variables[key] = known
-        return known
+            found = self.project.lookup(module, name)
+            if found is None:
+                self.missing.add(key)
+                return None
+            known = self.globals[key] = found
+        return self.value(known)
 
     def default(self, decl: FunctionDecl, node: ast.expr) -> Value:
         """The value of a parameter's default."""
@@ -200,10 +286,24 @@ class Machine:
 def decorate(frame: Frame, decorators: list[ast.expr], function: Value) -> Value:
     """Apply decorators, innermost first."""
     for node in reversed(decorators):
+        if not frame.machine.may_wrap(frame.module, node):
+            continue
         decorator = frame.eval(node)
         changed = frame.machine.apply(frame, decorator, Arguments((function,)), node)
         function = changed if is_callable(changed) else function
     return function
+
+
+def calls_a_parameter(node: ast.AST) -> bool:
+    """Whether some function nested in this one calls a parameter of a function around it."""
+    for inner in ast.walk(node):
+        if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            names = {arg.arg for arg in (*inner.args.posonlyargs, *inner.args.args)}
+            for nested in ast.walk(inner):
+                if nested is not inner and isinstance(nested, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+                    if any(isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in names for call in ast.walk(nested)):
+                        return True
+    return False
 
 
 def is_callable(value: Value) -> bool:

@@ -34,6 +34,7 @@ from graphlint.values import (
     tensors_in,
 )
 
+MOST_CHILDREN = 24
 PARAMETER = Tensor(Place.DEVICE, Kind.FLOAT, None, Confidence.CERTAIN, "parameter")
 
 
@@ -107,7 +108,9 @@ def _submodule(frame: Frame, receiver: Value) -> Value:
     if not isinstance(receiver, Instance):
         return Unknown()
     record = record_of(frame.machine, receiver)
-    held: list[Value] = [value for value in record.attrs.values() if isinstance(value, (Instance, ExternalObject))]
+    if len(record.written) > MOST_CHILDREN:
+        return Unknown()
+    held: list[Value] = [value for _, value in record.items(frame.machine) if isinstance(value, (Instance, ExternalObject))]
     if record.children is not None:
         held.append(record.children.element() if isinstance(record.children, (Seq, Table)) else record.children)
     return join_all(held) if held else Unknown()

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import ast
+import re
+from typing import TYPE_CHECKING
 
 from graphlint.events import HostMutation, Rebound
 from graphlint.interp.frame import Frame
-from graphlint.interp.objects import as_member, record_of, store_attribute
-from graphlint.values import Bool, Instance, Number, Origin, Place, Seq, Table, Tensor, Value, members, tensors_in
+from graphlint.interp.objects import late_writers, record_of, store_attribute
+from graphlint.interp.record import Deferred, as_member
+from graphlint.project import ClassDecl
+from graphlint.source import lines
+from graphlint.types import Confidence
+from graphlint.values import Bool, Instance, Nothing, Number, Origin, Place, Seq, Table, Tensor, Value, members, tensors_in
+
+
+if TYPE_CHECKING:
+    from graphlint.interp.machine import Machine
 
 
 def path_of(node: ast.expr) -> str | None:
@@ -36,6 +46,69 @@ def assign_attribute(frame: Frame, target: ast.Attribute, value: Value, node: as
     store_attribute(frame, owner, target.attr, as_member(value) if building else value)
 
 
+def defer(frame: Frame, node: ast.Assign) -> bool:
+    """Put off `self.name = call(...)` in a constructor until somebody reads the attribute; False if it must run now."""
+    if len(node.targets) != 1 or not isinstance(node.targets[0], ast.Attribute) or not isinstance(node.value, DEFERRABLE):
+        return False
+    target = node.targets[0]
+    receiver = frame.receiver
+    if not isinstance(receiver, Instance) or not is_building(frame, receiver):
+        return False
+    if not isinstance(target.value, ast.Name):
+        # `self.config.flag = call(...)`: an attribute of something else than what is being made.
+        return True
+    if frame.env.get(target.value.id) is not receiver:
+        return False
+    frame.machine.records[receiver].write(target.attr, Deferred(frame, node.value), not frame.conditional)
+    frame.env.pop(f"{target.value.id}.{target.attr}", None)
+    return True
+
+
+DEFERRABLE = (ast.Call, ast.ListComp, ast.DictComp, ast.GeneratorExp, ast.IfExp, ast.BoolOp)
+
+
+def is_idle(frame: Frame, node: ast.expr) -> bool:
+    """Whether a call in a constructor, whose result nobody takes, sets no attribute: `self.init_weights()`."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)):
+            receiver = frame.receiver
+            if not isinstance(receiver, Instance) or frame.env.get(name) is not receiver or not is_building(frame, receiver):
+                return False
+            found = frame.machine.project.member(receiver.decl, method)
+            return found is not None and method not in _setters(frame, receiver)
+    return False
+
+
+def _setters(frame: Frame, receiver: Instance) -> frozenset[str]:
+    """The methods of an object's class that assign or register something on it."""
+    machine = frame.machine
+    key = (receiver.decl, "setters")
+    known = machine.setters.get(key)
+    if known is None:
+        writers = {decl.name for found in late_writers(machine, receiver.decl).values() for decl in found}
+        known = machine.setters[key] = frozenset(writers | _registrars(machine, receiver.decl))
+    return known
+
+
+def _registrars(machine: Machine, decl: ClassDecl) -> set[str]:
+    found: set[str] = set()
+    for base in machine.project.mro(decl):
+        if isinstance(base, ClassDecl):
+            for name, symbols in base.members.items():
+                symbol = symbols[-1]
+                if isinstance(symbol, ast.FunctionDef) and REGISTERING.search(segment_of(base, symbol)):
+                    found.add(name)
+    return found
+
+
+def segment_of(base: ClassDecl, symbol: ast.FunctionDef) -> str:
+    """The text of a method."""
+    return "\n".join(lines(base.module.source)[symbol.lineno - 1 : symbol.end_lineno])
+
+
+REGISTERING = re.compile(r"\b(register_\w+|add_module|setattr|append|extend|__dict__)\b")
+
+
 def is_building(frame: Frame, member: Instance) -> bool:
     known = frame.machine.records.get(member)
     return known is not None and known.building
@@ -50,9 +123,20 @@ def _report(frame: Frame, owner: Value, target: ast.Attribute, value: Value, nod
     text = ast.unparse(target)
     if any(tensor.place is not Place.HOST for tensor in tensors_in(value, 2)):
         buffer = any(_is_buffer(frame, member, target.attr) for member in lasting)
-        frame.emit(Rebound, node, target=text, buffer=buffer)
+        # Behind `if self.mask is None:` the warm-up fills the attribute, and neither capture nor replay gets there again.
+        filled = isinstance(frame.env.get(path_of(target) or ""), Nothing)
+        frame.emit(Rebound, node, Confidence.POSSIBLE if filled else Confidence.CERTAIN, target=text, buffer=buffer)
     elif any(isinstance(member, (Number, Bool)) and (augmented or member.origin is Origin.STATE) for member in members(value)):
         frame.emit(HostMutation, node, target=text, what="counter")
+
+
+def report_entry(frame: Frame, target: ast.Subscript, node: ast.AST) -> None:
+    """`self.state["step"] += 1`: an entry of a container that outlives the call counts on at capture only."""
+    root = target.value
+    while isinstance(root, (ast.Attribute, ast.Subscript)):
+        root = root.value
+    if isinstance(root, ast.Name) and (isinstance(target.value, ast.Attribute) or root.id not in frame.env):
+        frame.emit(HostMutation, node, target=ast.unparse(target), what="counter")
 
 
 def report_growth(frame: Frame, node: ast.AST) -> None:
@@ -67,7 +151,7 @@ def report_growth(frame: Frame, node: ast.AST) -> None:
 
 
 def _is_buffer(frame: Frame, member: Instance, name: str) -> bool:
-    held = record_of(frame.machine, member).attrs.get(name)
+    held = record_of(frame.machine, member).read(frame.machine, name)
     return held is not None and any(tensor.role in ("buffer", "parameter") for tensor in tensors_in(held, 1))
 
 

@@ -14,6 +14,7 @@ from graphlint.interp.annotations import annotated
 from graphlint.interp.binding import bind, defaults, parameters
 from graphlint.interp.dispatch import ATTRIBUTES, apply, register
 from graphlint.interp.frame import Frame, Summary
+from graphlint.interp.record import Record
 from graphlint.project import Assigned, ClassDecl, FunctionDecl, Outside, Symbol, assigned
 from graphlint.syntax import nested, stored
 from graphlint.types import Confidence
@@ -53,19 +54,6 @@ MOST_LATE_WRITERS = 6
 DEEPEST_CONSTRUCTION = 30
 
 
-class Record:
-    """The attributes of one object; `children` are the items of a module container that the class derives from."""
-
-    __slots__ = ("attrs", "building", "children", "explored", "late")
-
-    def __init__(self) -> None:
-        self.attrs: dict[str, Value] = {}
-        self.late: dict[str, Value] = {}
-        self.explored: set[str] = set()
-        self.building = True
-        self.children: Value | None = None
-
-
 def is_module(machine: Machine, decl: ClassDecl) -> bool:
     """Whether instances are modules: through `nn.Module`, any torch module class, or a base nobody can resolve."""
     bases = [base.name for base in machine.project.mro(decl) if isinstance(base, Outside)]
@@ -76,11 +64,23 @@ def record_of(machine: Machine, instance: Instance) -> Record:
     """The attributes of an object, built on first use."""
     known = machine.records.get(instance)
     if known is not None:
+        machine.owe(known.depth if known.building else known.owed)
         return known
     record = machine.records[instance] = Record()
-    if machine.depth >= DEEPEST_CONSTRUCTION:
-        record.building = False
-        return record
+    record.depth = machine.depth + 1
+    outer = machine.begin()
+    if machine.depth < DEEPEST_CONSTRUCTION:
+        _build(machine, instance, record)
+    else:
+        machine.owe(0)
+    record.building = False
+    record.owed = machine.settle(record.depth, outer)
+    machine.keep(machine.records, instance, record.owed)
+    return record
+
+
+def _build(machine: Machine, instance: Instance, record: Record) -> None:
+    """Run the constructor, or fill in the fields of a class that has none of its own."""
     found = machine.project.member(instance.decl, "__init__")
     if found is not None and isinstance(found[1][-1], (ast.FunctionDef, ast.AsyncFunctionDef)):
         owner, symbols = found
@@ -88,8 +88,6 @@ def record_of(machine: Machine, instance: Instance) -> Record:
         _construct(machine, instance, Function(decl, instance, None, owner))
     else:
         _fields(machine, instance, record)
-    record.building = False
-    return record
 
 
 def _construct(machine: Machine, instance: Instance, init: Function) -> None:
@@ -159,7 +157,8 @@ def _fields(machine: Machine, instance: Instance, record: Record) -> None:
         given = positional.pop(0) if positional else None
         if given is None and instance.arguments is not None:
             given = instance.arguments.keyword(name)
-        record.attrs[name] = given if given is not None else _field(machine, base, symbols, instance.arguments is None)
+        value = given if given is not None else _field(machine, base, symbols, instance.arguments is None)
+        record.write(name, value, True)
 
 
 def _field(machine: Machine, base: ClassDecl, symbols: list[Symbol], loose: bool) -> Value:
@@ -204,10 +203,8 @@ def _call_getter(frame: Frame, value: Instance, getter: tuple[ClassDecl, list[Sy
 
 def _written(machine: Machine, value: Instance, record: Record, name: str) -> Value | None:
     """What `__init__` and later writers put into the attribute."""
-    first = record.attrs.get(name)
-    if not record.building:
-        explore(machine, value, record, name)
-    late = record.late.get(name)
+    first = record.read(machine, name)
+    late = None if record.building else explore(machine, value, record, name)
     if first is not None and not record.building:
         first = settled(first, late is not None or name in late_writers(machine, value.decl))
     if first is None or late is None:
@@ -261,19 +258,32 @@ def _find_writes(base: ClassDecl, node: ast.FunctionDef, table: dict[str, list[F
                 writers.append(decl)
 
 
-def explore(machine: Machine, value: Instance, record: Record, name: str) -> None:
-    """Run the methods that write this attribute once, to see what they leave in it."""
-    if name in record.explored:
-        return
-    record.explored.add(name)
-    for decl in late_writers(machine, value.decl).get(name, [])[:MOST_LATE_WRITERS]:
-        if decl in machine.exploring or (value, decl) in machine.probed:
-            continue
-        machine.probed.add((value, decl))
-        machine.exploring.add(decl)
-        env = machine.entry(decl, value) if decl.name == "forward" else machine.site_entry(decl, value)
-        machine.execute(Function(decl, value, None, decl.owner), env, Summary(decl.name), recording=False)
-        machine.exploring.discard(decl)
+def explore(machine: Machine, value: Instance, record: Record, name: str) -> Value | None:
+    """What the methods that write this attribute leave in it, whenever they run; None if there are none.
+
+    While one exploration runs, others see objects as their constructors left them: what is explored must not depend on
+    what happened to be explored before.
+    """
+    if machine.writes:
+        return None
+    if name not in record.late:
+        writers = late_writers(machine, value.decl).get(name, [])[:MOST_LATE_WRITERS]
+        written = [_probe(machine, value, decl).get(name) for decl in writers]
+        found = [each for each in written if each is not None]
+        record.late[name] = join_all(found) if found else None
+    return record.late[name]
+
+
+def _probe(machine: Machine, value: Instance, decl: FunctionDecl) -> dict[str, Value]:
+    """Run one method on an object to see which attributes it writes."""
+    key = (value, decl)
+    known = machine.probes.get(key)
+    if known is None:
+        known = machine.probes[key] = {}
+        with machine.exploring(value, known):
+            env = machine.entry(decl, value) if decl.name == "forward" else machine.site_entry(decl, value)
+            machine.execute(Function(decl, value, None, decl.owner), env, Summary(decl.name), recording=False)
+    return known
 
 
 def class_member(frame: Frame, decl: ClassDecl, name: str, receiver: Value | None, node: ast.AST, after: ClassDecl | None = None) -> Value | None:
@@ -360,19 +370,17 @@ def _last(node: ast.expr) -> str:
 
 
 def store_attribute(frame: Frame, owner: Value, name: str, value: Value) -> None:
-    """Remember a write to an attribute of an object."""
+    """Remember a write to an attribute: of an object under construction, or of one whose writers are being explored."""
+    machine = frame.machine
     for member in members(owner):
-        if isinstance(member, Instance):
-            record = record_of(frame.machine, member) if member not in frame.machine.records else frame.machine.records[member]
-            table = record.attrs if record.building else record.late
-            table[name] = value if record.building else join(table[name], value) if name in table else value
-
-
-def as_member(value: Value) -> Value:
-    """A tensor as a plain attribute of an object, or a parameter as one that moves with its module."""
-    if isinstance(value, Tensor) and value.role == "":
-        return value.replace(role="state")
-    return value
+        if not isinstance(member, Instance):
+            continue
+        record = machine.records.get(member)
+        if record is not None and record.building:
+            record.write(name, value, not frame.conditional)
+        elif machine.writes and machine.writes[-1][0] is member:
+            writes = machine.writes[-1][1]
+            writes[name] = join(writes[name], value) if name in writes else value
 
 
 __all__ = ["Assigned", "Place", "as_member", "class_member", "explore", "instance_attribute", "is_module", "record_of", "store_attribute"]

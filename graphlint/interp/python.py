@@ -8,7 +8,7 @@ from collections.abc import Callable
 from fnmatch import fnmatchcase
 
 from graphlint.effects.table import lookup
-from graphlint.events import GraphBreak, HostArgument, HostCast, HostCompare, HostFormat
+from graphlint.events import GraphBreak, HostArgument, HostCast, HostCompare, HostFormat, HostMutation
 from graphlint.interp.annotations import PLAIN
 from graphlint.interp.conditions import truth
 from graphlint.interp.dispatch import apply, attribute, element
@@ -242,6 +242,10 @@ def chain(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
 
 @function("builtins.next")
 def next_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    source = node.args[0] if isinstance(node, ast.Call) and node.args else None
+    owner = frame.env.get(source.value.id) if isinstance(source, ast.Attribute) and isinstance(source.value, ast.Name) else None
+    if source is not None and owner is not None and any(isinstance(each, Instance) and not each.fresh for each in members(owner)):
+        frame.emit(HostMutation, node, target=ast.unparse(source), what="iterator")
     held = element(frame, first(arguments) or Unknown(), node)
     default = first(arguments, 1)
     return held if default is None else join(held, default)
@@ -313,9 +317,10 @@ def _any_attribute(frame: Frame, owner: Value, pattern: str) -> Value:
         return Unknown() if not isinstance(owner, Opaque) else owner
     record = record_of(frame.machine, owner)
     for key in (pattern, "*"):
-        if key in record.attrs:
-            return record.attrs[key]
-    lasting = [value for name, value in record.attrs.items() if fnmatchcase(name, pattern) and isinstance(value, (Tensor, Instance))]
+        found = record.read(frame.machine, key)
+        if found is not None:
+            return found
+    lasting = [value for name, value in record.items(frame.machine) if fnmatchcase(name, pattern) and isinstance(value, (Tensor, Instance))]
     return join_all(lasting) if lasting else Unknown()
 
 

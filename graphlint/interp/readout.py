@@ -30,9 +30,9 @@ class RegionEvents(NamedTuple):
 
 def read_regions(project: Project, named: Collection[str] = ()) -> Iterator[RegionEvents]:
     """The regions of every given file; `named` are functions that the configuration says are captured."""
-    machine = Machine(project)
     given = {module.source.name for module in project.given}
     for module in project.given:
+        machine = Machine(project)
         reached: Reached = {}
         entries: list[Entry] = [*sites(module), *marked(module, named), *compiled(module), *forwards(project, module)]
         for entry in entries:

@@ -10,7 +10,7 @@ from graphlint.interp.context import enter
 from graphlint.interp.dispatch import element, item
 from graphlint.interp.frame import Frame, State, statement
 from graphlint.interp.indexing import store_item
-from graphlint.interp.mutation import assign_attribute, path_of
+from graphlint.interp.mutation import assign_attribute, defer, is_idle, path_of, report_entry
 from graphlint.interp.operators import binary
 from graphlint.project import imported
 from graphlint.types import Target
@@ -23,6 +23,7 @@ from graphlint.values import (
     Nothing,
     Number,
     Opaque,
+    Origin,
     Seq,
     Tensor,
     Text,
@@ -38,11 +39,14 @@ LOOP_PASSES = 3
 
 @statement(ast.Expr)
 def run_expression(frame: Frame, node: ast.Expr) -> None:
-    frame.eval(node.value)
+    if not is_idle(frame, node.value):
+        frame.eval(node.value)
 
 
 @statement(ast.Assign)
 def run_assign(frame: Frame, node: ast.Assign) -> None:
+    if defer(frame, node):
+        return
     value = frame.eval(node.value)
     for target in node.targets:
         assign(frame, target, value, node)
@@ -66,6 +70,8 @@ def run_augmented(frame: Frame, node: ast.AugAssign) -> None:
         elif isinstance(target, ast.Name):
             frame.env[target.id] = value.replace(role=old.role) if isinstance(value, Tensor) else value
         return
+    if isinstance(target, ast.Subscript) and isinstance(old, Number):
+        report_entry(frame, target, node)
     assign(frame, target, value, node, augmented=True)
 
 
@@ -102,6 +108,7 @@ def _assign_name(frame: Frame, name: str, value: Value, node: ast.AST, augmented
         del frame.env[path]
     if name in frame.globals:
         frame.emit(HostMutation, node, target=name, what="counter" if augmented else "global")
+        value = Number(value.kind, None, Origin.STATE) if isinstance(value, Number) else value
     frame.env[name] = value
 
 
@@ -147,10 +154,12 @@ def run_if(frame: Frame, node: ast.If) -> None:
     outcome = test(frame, node.test, "if")
     before = frame.save()
     ends = []
+    frame.conditional += 1
     for arm, body in ((outcome.true, node.body), (outcome.false, node.orelse)):
         frame.restore(State({**before.env, **arm.facts}, before.live & arm.live))
         frame.run(body)
         ends.append(State(frame.env, frame.live))
+    frame.conditional -= 1
     frame.merge(*ends)
 
 
@@ -191,12 +200,14 @@ def _loop(frame: Frame, once: object, exits: list[State]) -> None:
     assert callable(once)
     outer = frame.breaks, frame.continues
     frame.breaks, frame.continues = [], []
+    frame.conditional += 1
     for _ in range(LOOP_PASSES):
         entry = frame.save()
         once()
         frame.merge(State(frame.env, frame.live), entry, *frame.continues)
         if frame.env == entry.env:
             break
+    frame.conditional -= 1
     frame.merge(*exits, *frame.breaks)
     frame.breaks, frame.continues = outer
 

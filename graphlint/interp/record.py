@@ -1,0 +1,87 @@
+"""What the attributes of one object hold, evaluated as late as possible.
+
+A constructor builds far more than any region ever reads, so the right-hand sides of its assignments are kept with the
+variables of that moment and evaluated when the attribute is first asked for.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from graphlint.interp.frame import Frame, Summary
+from graphlint.project import ClassDecl
+from graphlint.values import Tensor, Value, join_all
+
+if TYPE_CHECKING:
+    from graphlint.interp.machine import Machine
+
+MOST_WRITES = 12
+
+
+class Deferred:
+    """An expression with the variables it sees."""
+
+    __slots__ = ("env", "frame", "node")
+
+    def __init__(self, frame: Frame, node: ast.expr) -> None:
+        self.frame = frame
+        self.env = dict(frame.env)
+        self.node = node
+
+    def evaluate(self, machine: Machine) -> Value:
+        return machine.once(self, lambda: as_member(self._again(machine).eval(self.node)))
+
+    def _again(self, machine: Machine) -> Frame:
+        old = self.frame
+        frame = Frame(machine, old.module, Summary("deferred"), dict(self.env), old.scope.parent)
+        frame.owner, frame.receiver, frame.recording = old.owner, old.receiver, False
+        return frame
+
+
+def as_member(value: Value) -> Value:
+    """A tensor as a plain attribute of an object."""
+    return value.replace(role="state") if isinstance(value, Tensor) and value.role == "" else value
+
+
+class Record:
+    """The attributes of one object; `children` are the items of a module container that the class derives from.
+
+    `late` is what other methods than the constructor were found to write, None where there are none.
+    """
+
+    __slots__ = ("building", "children", "depth", "late", "owed", "written")
+
+    def __init__(self) -> None:
+        self.written: dict[str, list[Value | Deferred]] = {}
+        self.late: dict[str, Value | None] = {}
+        self.children: Value | None = None
+        self.building = True
+        self.depth = 0
+        self.owed = 1 << 30
+
+    def write(self, name: str, what: Value | Deferred, always: bool) -> None:
+        """One assignment; `always` if nothing decides whether it happens, so that it replaces what was there."""
+        known = self.written.get(name)
+        if always or known is None:
+            self.written[name] = [what]
+        elif what not in known and len(known) < MOST_WRITES:
+            known.append(what)
+
+    def read(self, machine: Machine, name: str) -> Value | None:
+        """What the constructor leaves in an attribute; None if it does not set it."""
+        found = self.written.get(name)
+        if found is None:
+            return None
+        return join_all([each.evaluate(machine) if isinstance(each, Deferred) else each for each in found])
+
+    def items(self, machine: Machine) -> Iterator[tuple[str, Value]]:
+        """Every attribute with what it holds."""
+        for name in list(self.written):
+            value = self.read(machine, name)
+            if value is not None:
+                yield name, value
+
+
+__all__ = ["ClassDecl", "Deferred", "Record", "as_member"]
