@@ -185,6 +185,7 @@ class Project:
         self._modules: dict[str, Module | None] = {}
         self._by_path: dict[Path, Module] = {}
         self._roots: list[Path] = []
+        self._found: dict[tuple[Module, str], Resolved | None] = {}
         self.given: list[Module] = []
         for source in sources:
             self._add(source)
@@ -236,18 +237,30 @@ class Project:
         self, module: Module, name: str, depth: int = 0
     ) -> ClassDecl | FunctionDecl | Module | Assigned | Outside | None:
         """What a top-level name of a module stands for."""
-        if depth > DEEPEST_CHAIN:
-            return None
+        key = (module, name)
+        if key not in self._found:
+            if depth > DEEPEST_CHAIN:
+                return None
+            self._found[key] = None  # what a circle of star imports finds
+            self._found[key] = self._lookup(module, name, depth)
+        return self._found[key]
+
+    def _lookup(
+        self, module: Module, name: str, depth: int
+    ) -> ClassDecl | FunctionDecl | Module | Assigned | Outside | None:
         symbols = module.symbols.get(name)
         if symbols:
             return self._symbol(module, name, symbols, depth)
+        if module.source.path.name == "__init__.py":
+            # Asked before the star imports: a package of hundreds of them would have to be read for nothing.
+            below = self.module(f"{module.name}.{name}")
+            if below is not None:
+                return below
         for star in module.stars:
             target = self.module(star)
             found = None if target is None else self.lookup(target, name, depth + 1)
             if found is not None:
                 return found
-        if module.source.path.name == "__init__.py":
-            return self.module(f"{module.name}.{name}")
         return None
 
     def _symbol(
