@@ -1,7 +1,7 @@
 """The size of the result depends on device values.
 
 The host must learn the size before it can allocate the result, so it waits for the device.  A recorded graph has fixed
-shapes in any case.
+shapes in any case.  Dynamo splits the graph there; `fullgraph=True` captures an unknown size instead of raising.
 
 Fails:
 

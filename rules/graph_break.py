@@ -1,8 +1,9 @@
 """Dynamo cannot trace this and splits the graph.
 
 Raw capture does not mind.  Under `torch.compile(mode="reduce-overhead")` every break makes one more graph with its own
-launch, and a break in a function called from a loop splits the caller at every call.  `fullgraph=True` raises at most
-breaks, but not at all: it turns on the capture of scalars and of dynamic shapes.
+launch, and a break in a function called from a loop splits the caller at every call.  `fullgraph=True` raises at this
+one.  It is no proof of one graph elsewhere: it turns on the capture of scalars and of dynamic shapes, so that `item`,
+`x[mask]` and `nonzero` pass with it and split the graph without.
 
 Fails:
 
@@ -32,5 +33,5 @@ def graph_break(event: GraphBreak) -> Finding | None:
     return finding(
         event,
         f"`{event.construct}` splits the graph under `torch.compile`: {event.why}",
-        help="move it out of the compiled function; `fullgraph=True` makes most breaks an error",
+        help="move it out of the compiled function; `fullgraph=True` makes such a break an error",
     )

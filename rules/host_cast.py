@@ -1,7 +1,8 @@
 """A device tensor is turned into a Python number.
 
 `int`, `float`, `bool`, `complex` and the functions of `math` call `item`, which waits for the device; waiting is not
-permitted during capture.  Sizes are Python numbers already: `int(x.shape[0])` is fine.
+permitted during capture.  Sizes are Python numbers already: `int(x.shape[0])` is fine.  Dynamo splits the graph there;
+`fullgraph=True` captures a cast as an unknown number and raises at a function of `math`.
 
 Fails:
 

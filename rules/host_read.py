@@ -1,7 +1,8 @@
 """A tensor's value is read back to the host while its stream is being captured.
 
 The read waits for the device, and waiting is not permitted during capture: `item` raises error 900, `tolist` and `numpy`
-the refusal of an unpinned copy.  Under `torch.compile` the graph is split at the read.
+the refusal of an unpinned copy.  Under `torch.compile` the graph is split at the read.  `fullgraph=True` does not tell: it
+captures `item` and the `tolist` of integers as unknown numbers, and raises at the `tolist` of floats.
 
 Fails:
 

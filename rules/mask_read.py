@@ -1,7 +1,8 @@
 """A boolean device tensor selects elements.
 
 The number of selected elements is counted on the device and read back to allocate the result: `x[mask]` is `nonzero`
-underneath.  Integer index tensors of fixed size are fine.
+underneath.  Integer index tensors of fixed size are fine.  Dynamo splits the graph there; `fullgraph=True` captures an
+unknown size instead of raising.
 
 Fails:
 

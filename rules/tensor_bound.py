@@ -1,7 +1,7 @@
 """A device scalar is an index or a slice bound.
 
 Python needs the number to compute the view, so the bound is read back.  An index tensor with at least one dimension is
-looked up on the device.
+looked up on the device.  Dynamo splits the graph there; `fullgraph=True` captures a bound and raises at an index.
 
 Fails:
 
