@@ -30,7 +30,7 @@ from graphlint.types import Finding
 WORDS = ("expect", "ok", "todo", "todo-ok")
 OPENING = re.compile(r"#\s*(expect|ok|todo|todo-ok|capture)\s*:", re.IGNORECASE)
 JOINT = re.compile(r"\s[|#]\s*(?=[\w-]+\s*:)")
-ITEM = re.compile(r'\s*(?P<code>GL\d{3})(?:\s+"(?P<text>[^"]*)")?\s*')
+ITEM = re.compile(r'\s*(?P<code>[A-Z]{2,4}\d{3})(?:\s+"(?P<text>[^"]*)")?\s*')
 CAPTURE = re.compile(r"#\s*capture:\s*(?P<entry>\w+)\s+(?P<outcome>captures|breaks|stale)(?:\s+(?P<error>\S+))?\s*$")
 
 
@@ -117,7 +117,7 @@ def _read(text: str, line: int, file: str) -> Iterator[Mark]:
         word, colon, items = part.partition(":")
         if not colon or word.strip() not in WORDS:
             raise ValueError(f"{file}:{line}: `{part.strip()}` is no mark; the words are {', '.join(WORDS)}")
-        for item in re.split(r",(?=\s*GL)", items):
+        for item in re.split(r",(?=\s*[A-Z]{2,4}\d{3})", items):
             match = ITEM.fullmatch(item)
             if match is None:
                 raise ValueError(f'{file}:{line}: `{item.strip()}` is no code with an optional "text"')

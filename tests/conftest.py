@@ -14,6 +14,7 @@ from graphlint.interp import interpret
 from graphlint.registry import Registry
 from graphlint.source import parse
 from graphlint.types import Report
+from tests.hook import cloned
 
 ROOT = Path(__file__).parents[1]
 CheckText = Callable[..., Report]
@@ -38,3 +39,15 @@ def check_text(rules: Registry) -> CheckText:
         return check_sources(Read((source,), ()), Config(**settings), rules, interpret)  # type: ignore[arg-type]
 
     return run
+
+
+@pytest.fixture(scope="session")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A repository to install the commit hook from, and its commit."""
+    return cloned(tmp_path_factory.mktemp("clone"))
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where pre-commit keeps what it installed."""
+    return tmp_path_factory.mktemp("home")

@@ -1,4 +1,4 @@
-"""Texts that are made by running graphlint: the output and table in README.md, docs/rules.md and docs/coverage.md.
+"""Texts that are made by running graphlint: parts of README.md, and several files under docs/.
 
 `python -m tests.regenerate` writes them; a test fails while they are out of date.
 """
@@ -13,7 +13,7 @@ from graphlint import page, registry
 from graphlint.commands import rules as command
 from graphlint.notices import Notice
 from graphlint.rule import Rule
-from tests import coverage
+from tests import coverage, generated
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = "examples/decode.py"
@@ -29,8 +29,11 @@ def written() -> dict[Path, str]:
     """What every generated file should hold."""
     pages = registry.load().pages
     shown = f"```text\n{example()}```"
-    readme = filled(filled((ROOT / "README.md").read_text(), "example", shown), "rules", command.markdown(pages).rstrip())
+    readme = (ROOT / "README.md").read_text()
+    for name, text in (("example", shown), ("rules", command.markdown(pages).rstrip()), ("accuracy", generated.accuracy())):
+        readme = filled(readme, name, text)
     return {
+        **generated.texts(),
         ROOT / "README.md": readme,
         ROOT / "docs" / "coverage.md": coverage.markdown(),
         ROOT / "docs" / "rules.md": HEAD + "\n".join(section(each) for each in pages),

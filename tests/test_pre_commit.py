@@ -10,42 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.hook import git
 from tests.test_cli import CLEAN, FAULTY
 
-ROOT = Path(__file__).parents[1]
 HELPER = "def read(x):\n    return x.sum().item()\n"
 USES = FAULTY.replace("import torch\n", "import torch\n\nfrom helper import read\n").replace("x.sum().item()", "read(x)")
 CONFIG = "repos:\n  - repo: {clone}\n    rev: {rev}\n    hooks:\n      - id: {hook}\n"
-WHO = ("-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false")
 
-pytestmark = [
-    pytest.mark.skipif(importlib.util.find_spec("pre_commit") is None, reason="pre-commit is not installed"),
-    pytest.mark.skipif(not (ROOT / ".git").exists(), reason="this is no git checkout"),
-]
-
-
-def git(folder: Path, *arguments: str) -> str:
-    clean = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-    command = ["git", *WHO, *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True, env=clean).stdout
-
-
-@pytest.fixture(scope="module")
-def clone(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """What is checked out here, with what has not been committed yet, as a repository with one commit."""
-    folder = tmp_path_factory.mktemp("clone")
-    for name in git(ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0"):
-        if name and not name.startswith(("tests/", "fixtures/")) and (ROOT / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_bytes((ROOT / name).read_bytes())
-    for arguments in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "x")):
-        git(folder, *arguments)
-    return folder, git(folder, "rev-parse", "HEAD").strip()
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("home")
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("pre_commit") is None, reason="pre-commit is not installed")
 
 
 def committed(folder: Path, clone: tuple[Path, str], home: Path, hook: str, files: dict[str, str]) -> tuple[int, str]:
@@ -79,3 +51,14 @@ def test_other_files_of_the_project_are_seen_when_one_is_staged(
     (tmp_path / "uses.py").write_text(USES)
     status, said = committed(tmp_path, clone, home, "graphlint-all", {"uses.py": USES})
     assert (status, "helper.py:2:12: GL101" in said) == (1, True)
+
+
+def test_what_a_staged_file_calls_in_others_decides(tmp_path: Path, clone: tuple[Path, str], home: Path) -> None:
+    branch = USES.replace("return x * read(x)", "return x if read(x) > 0 else -x")
+    committed(tmp_path, clone, home, "graphlint", {"helper.py": "def read(x):\n    return x.shape[0]\n"})
+    git(tmp_path, "commit", "-qm", "x", "--no-verify")
+    assert committed(tmp_path, clone, home, "graphlint", {"uses.py": branch})[0] == 0
+    (tmp_path / "helper.py").write_text("def read(x):\n    return x.sum()\n")
+    git(tmp_path, "commit", "-qam", "x", "--no-verify")
+    status, said = committed(tmp_path, clone, home, "graphlint", {"uses.py": branch + "\n"})
+    assert (status, "uses.py:8:" in said, "GL103" in said) == (1, True, True)

@@ -32,9 +32,9 @@ def test_the_first_command_installs_and_checks_a_file_that_ships() -> None:
     assert done.stdout in README
 
 
-def test_the_second_command_is_what_is_run_everywhere() -> None:
+def test_the_last_command_is_what_is_run_everywhere() -> None:
     script = (ROOT / ".ci" / "run").read_text()
-    for part in COMMANDS[1].split(" && "):
+    for part in COMMANDS[-1].split(" && "):
         assert part.replace("install", "install --quiet") in script or part in script
 
 

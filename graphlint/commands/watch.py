@@ -26,6 +26,7 @@ def watched(paths: Sequence[str], settings: Callable[[], Config], again: Callabl
     for _ in changes(lambda: times(paths, settings())):
         if sys.stdout.isatty():
             click.echo(CLEAR, nl=False)
+        click.echo("graphlint: checking", err=True)
         try:
             again()
         except GraphlintError as error:
