@@ -19,8 +19,10 @@ def rebound(story: Story) -> Told:
     """A slot that a region read is bound to something else before a replay."""
     for captured in story.captures:
         called = {id(act.thing) for act in story.acts[captured.begin : captured.end] if act.verb is Verb.CALL}
+        held = {id(thing) for thing in captured.inputs.values() if thing.kind is Kind.TENSOR}
         for index, act in story.between(captured.end, len(story.acts), Verb.BIND):
-            before = _before(captured, act.slot)
+            # A caller's name for what the region read is as good as the region's own.
+            before = _before(captured, act.slot) or (act.other if id(act.other) in held else None)
             if before is None or before.kind not in STATE or id(before) in called or before is act.thing or act.is_maybe:
                 continue
             if not story.is_captured(index) and _is_lost(story, captured, index, act, before):

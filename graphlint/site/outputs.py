@@ -92,6 +92,12 @@ def _named(act: Act) -> str:
     return act.thing.name or act.text
 
 
+def _computes(act: Act) -> bool:
+    """Whether a read is of the values, and not of the shape only."""
+    name = act.name.rpartition(".")[2]
+    return name not in ("", "argument") and not name.startswith("new_") and not name.endswith("_like")
+
+
 def unwaited(story: Story) -> Told:
     """A host buffer that is read while the copy into it may still be running."""
     for captured in story.captures:
@@ -126,5 +132,5 @@ def unset(story: Story) -> Told:
         first = next(story.replays(captured), len(story.acts))
         home = root(story.acts[captured.begin].frame)
         for index, act in story.between(captured.end, first, Verb.READ):
-            if captured.made(act.thing) and act.name in LOOKS and root(act.frame) is home and not story.is_captured(index):
+            if captured.made(act.thing) and _computes(act) and root(act.frame) is home and not story.is_captured(index):
                 yield region(captured, story.acts), tell(OutputUnset, act, target=act.text)

@@ -1,0 +1,83 @@
+"""The walk of capture sites: what is one thing, what is another, and in which order acts come."""
+
+from __future__ import annotations
+
+from graphlint.project import Module, Project
+from graphlint.site.acts import Act, Verb
+from graphlint.site.answers import site_events
+from graphlint.site.roots import walks
+from graphlint.site.story import story
+from graphlint.site.things import Kind
+from graphlint.source import parse
+
+CAPTURE = """
+import torch
+
+def main(device):
+    x = torch.zeros(4, device=device)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        y = x * 2
+"""
+
+
+def walked(text: str) -> tuple[Module, list[list[Act]]]:
+    source = parse(text, "sample.py")
+    project = Project([source])
+    return project.given[0], list(walks(project, project.given[0]))
+
+
+def events(text: str) -> list[tuple[str, int]]:
+    source = parse(text, "sample.py")
+    return [(type(event).__name__, event.span.line) for _, event in site_events(source, Project([source]))]
+
+
+def test_code_that_captures_nothing_is_not_walked() -> None:
+    assert walked("import torch\n\ndef main(x):\n    return x + 1\n")[1] == []
+
+
+def test_a_region_knows_what_it_read_and_what_it_made() -> None:
+    module, (acts,) = walked(CAPTURE)
+    (captured,) = story(module, acts).captures
+    assert [slot.key for slot in captured.inputs] == ["x"]
+    made = [act.slot.key for act in acts if act.verb is Verb.BIND and act.slot is not None and captured.made(act.thing)]
+    assert made == ["y"]
+
+
+def test_a_view_is_the_memory_of_its_base() -> None:
+    _, (acts,) = walked(CAPTURE + "    x.view(2, 2)[0].fill_(1)\n    graph.replay()\n")
+    (written,) = [act for act in acts if act.verb is Verb.WRITE]
+    (first,) = {
+        id(act.thing): act.thing for act in acts if act.verb is Verb.BIND and act.thing.name == "torch.zeros"
+    }.values()
+    assert written.thing is not first
+    assert written.thing.owner is first
+
+
+def test_a_loop_is_walked_twice_and_told_once() -> None:
+    loop = "    for batch in torch.rand(3, 4):\n        x = batch\n        graph.replay()\n"
+    assert events(CAPTURE + loop) == [("InputRebound", 10)]
+
+
+def test_a_helper_is_seen_with_the_arguments_of_its_callers() -> None:
+    text = CAPTURE.replace("def main(device):", "def capture(x):").replace("    x = torch.zeros(4, device=device)\n", "")
+    text += "    return graph, y\n\ndef main(device):\n    x = torch.zeros(4, device=device)\n    graph, y = capture(x)\n"
+    assert events(text + "    x = torch.ones(4)\n    graph.replay()\n") == [("InputRebound", 13)]
+    assert events(text + "    print(y.sum())\n    graph.replay()\n") == [("OutputUnset", 13)]
+
+
+def test_what_a_callee_may_skip_is_forgotten() -> None:
+    fill = "class Cache:\n    x = None\n\ndef fill(cache, n):\n    if n > cache.n:\n        cache.n = n\n\n"
+    used = "    cache = Cache()\n    fill(cache, 3)\n    return cache.n\n"
+    module, (acts,) = walked(CAPTURE.replace("def main", f"{fill}def main") + used)
+    (bound,) = [
+        act for act in acts if act.verb is Verb.BIND and act.slot is not None and act.slot.key == "n" and act.is_maybe
+    ]
+    assert bound.thing.kind is Kind.NUMBER
+    assert [act.thing.kind for act in acts if act.verb is Verb.RETURN and act.frame.caller is None] == [Kind.UNKNOWN]
+    assert module.name == "sample"
+
+
+def test_events_come_in_one_order() -> None:
+    text = CAPTURE + "    x = None\n    y.sum().item()\n    graph.replay()\n    return y\n"
+    assert events(text) == events(text)
