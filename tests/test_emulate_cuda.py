@@ -189,7 +189,7 @@ def test_a_host_generator_cannot_draw_on_the_device() -> None:
 @pytest.mark.parametrize("is_causal", [False, True])
 def test_long_attention_is_fused_and_equal(is_causal: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     query, key, value = torch.randn(2, 4, 6, 8), torch.randn(2, 2, 6, 8), torch.randn(2, 2, 6, 8)
-    attend = nn.functional.scaled_dot_product_attention
+    attend: Any = nn.functional.scaled_dot_product_attention
     expected = attend(query, key, value, is_causal=is_causal, enable_gqa=True)
     monkeypatch.setattr("graphlint.emulate.attention.LONG", 1)
     with emulated_cuda() as session:
