@@ -56,12 +56,21 @@ def forwards(project: Project, module: Module) -> Iterator[Forward]:
     for node in sorted(found, key=lambda node: -node.lineno):
         owner = module.class_(node, node.name)
         member = project.member(owner, "forward")
-        if member is None or not is_module_class(project, owner):
+        if member is None or not is_module_class(project, owner) or (replays and _drives(node)):
             continue
         base, symbols = member
         symbol = symbols[-1]
         if isinstance(symbol, (ast.FunctionDef, ast.AsyncFunctionDef)) and (base is owner or _changes_something(owner)):
             yield Forward(owner, base.module.function(symbol, base, "forward"))
+
+
+def _drives(node: ast.ClassDef) -> bool:
+    """Whether a class captures and replays itself, so that its `forward` is around a region and not in one."""
+    return any(
+        (isinstance(inner, (ast.With, ast.AsyncWith)) and _captures(inner))
+        or (isinstance(inner, ast.Call) and _last(inner) in ("capture_begin", "replay"))
+        for inner in ast.walk(node)
+    )
 
 
 def _changes_something(owner: ClassDecl) -> bool:
