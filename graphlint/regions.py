@@ -52,6 +52,7 @@ def forwards(project: Project, module: Module) -> Iterator[Forward]:
     """The `forward` of every module class of a file, the last class first: it is likely to use the others."""
     if "forward" not in module.source.text and "nn" not in module.source.text:
         return
+    replays = "replay" in module.source.text
     found = [node for node in nested(module.source.tree.body) if isinstance(node, ast.ClassDef)]
     for node in sorted(found, key=lambda node: -node.lineno):
         owner = module.class_(node, node.name)
