@@ -19,3 +19,7 @@ def step(x, mask: torch.Tensor):
 
 def run():
     return step(torch.ones(3, 4), torch.ones(3, 4) > 0)
+
+
+def build(device):
+    return step, (torch.randn(3, 4, device=device), torch.ones(3, 4, device=device) > 0)

@@ -19,3 +19,7 @@ class Model(nn.Module):
 def run():
     model = Model()
     return model(torch.ones(2)), model(torch.ones(2))
+
+
+def build(device):
+    return Model().to(device), (torch.randn(2, device=device),)

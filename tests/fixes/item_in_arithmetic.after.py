@@ -13,3 +13,7 @@ def step(x):
 
 def run():
     return step(torch.tensor([1.0, -2.0, 4.0], dtype=torch.float16).float())
+
+
+def build(device):
+    return step, (torch.randn(3, device=device),)

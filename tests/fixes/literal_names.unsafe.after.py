@@ -17,3 +17,7 @@ class Model(torch.nn.Module):
 
 def run():
     return Model(2.0)(torch.ones(3, 2))
+
+
+def build(device):
+    return Model(2.0).to(device), (torch.randn(3, 2, device=device),)

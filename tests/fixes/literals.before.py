@@ -19,3 +19,7 @@ def step(x):
 
 def run():
     return step(torch.arange(6.0).reshape(3, 2))
+
+
+def build(device):
+    return step, (torch.randn(3, 2, device=device),)

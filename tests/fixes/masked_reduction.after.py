@@ -13,3 +13,7 @@ def step(x):
 
 def run():
     return step(torch.tensor([[1.0, -2.0, 3.0], [0.5, -0.25, float("inf")]]))
+
+
+def build(device):
+    return step, (torch.randn(3, 4, device=device),)

@@ -16,3 +16,7 @@ def step(x, index: torch.LongTensor):
 
 def run():
     return step(torch.ones(4, 4), torch.tensor([3, 1]))
+
+
+def build(device):
+    return step, (torch.randn(4, 4, device=device), torch.tensor([3, 1], device=device))

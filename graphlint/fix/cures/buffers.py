@@ -61,10 +61,10 @@ def initial(tree: Tree, node: cst.CSTNode, target: str) -> cst.Assign | None:
     return only if line and line < tree.span(only).line else None
 
 
-def initializer(tree: Tree, node: cst.CSTNode) -> cst.FunctionDef | None:
+def initializer(tree: Tree, node: cst.CSTNode, any_class: bool = False) -> cst.FunctionDef | None:
     """The `__init__` of the class around a node, if that is a module by the spelling of its bases."""
     owner = tree.enclosing(node, cst.ClassDef)
-    if owner is None or not any("Module" in tree.code(base.value) for base in owner.bases):
+    if owner is None or not (any_class or any("Module" in tree.code(base.value) for base in owner.bases)):
         return None
     functions = tree.within(owner, cst.FunctionDef)
     return next((each for each in functions if each.name.value == "__init__"), None)
@@ -82,12 +82,35 @@ def written_in_place(site: Site) -> Fix | None:
     statement = site.statement
     if not isinstance(statement, cst.Assign) or len(statement.targets) != 1:
         return None
-    target = statement.targets[0].target
-    if not isinstance(target, cst.Attribute):
+    target, value = statement.targets[0].target, statement.value
+    if not isinstance(target, cst.Attribute) or isinstance(value, (cst.Tuple, cst.List, cst.Dict, cst.Set, cst.Name)):
+        return None
+    if not starts_as_tensor(site.tree, statement, target):
         return None
     new = f"{site.tree.code(target)}.copy_({site.tree.code(statement.value)})"
     title = "write in place with `copy_`; the shape must not change, and who held the old tensor sees the new values"
     return fix(title, UNSAFE, site.tree.replace(statement, new))
+
+
+def starts_as_tensor(tree: Tree, node: cst.CSTNode, target: cst.Attribute) -> bool:
+    """Whether `__init__` gives an attribute a tensor: as a buffer, or by a call of torch; None is no place to write to."""
+    init = initializer(tree, node, any_class=True)
+    if init is None or not isinstance(target.value, cst.Name) or target.value.value != "self":
+        return False
+    for call in tree.within(init, cst.Call):
+        named = call.args[0].value if call.args else None
+        if isinstance(named, cst.SimpleString) and named.evaluated_value == target.attr.value:
+            return (
+                tree.code(call.func) == "self.register_buffer"
+                and len(call.args) > 1
+                and _is_tensor(tree, call.args[1].value)
+            )
+    values = [each.value for each in tree.assignments(init, tree.code(target)) if isinstance(each, cst.Assign)]
+    return len(values) == 1 and _is_tensor(tree, values[0])
+
+
+def _is_tensor(tree: Tree, value: cst.BaseExpression) -> bool:
+    return isinstance(value, cst.Call) and tree.qualified(value.func).startswith("torch.")
 
 
 @cure("GL301", "GL302")

@@ -8,6 +8,7 @@ import textwrap
 import libcst as cst
 
 from graphlint.fix.cure import SAFE, UNSAFE, Site, argument, cure, fix, keyword, method, passed
+from graphlint.fix.cures.buffers import starts_as_tensor
 from graphlint.fix.tree import Tree
 from graphlint.types import Edit, Fix, Span
 
@@ -67,7 +68,9 @@ def copied(site: Site) -> Fix | None:
     if not isinstance(statement, cst.Assign) or len(statement.targets) != 1:
         return None
     target = statement.targets[0].target
-    if not isinstance(target, (cst.Name, cst.Attribute, cst.Subscript)):
+    if not isinstance(target, (cst.Name, cst.Attribute)) or isinstance(statement.value, (cst.Tuple, cst.List)):
+        return None
+    if isinstance(target, cst.Attribute) and not starts_as_tensor(site.tree, statement, target):
         return None
     new = f"{site.tree.code(target)}.copy_({site.tree.code(statement.value)})"
     title = "write into the tensor of the capture with `copy_`"
