@@ -25,7 +25,8 @@ from graphlint.merge import Place, merged, narrowed, place
 from graphlint.notices import INTERNAL, LIMIT, UNREADABLE, Notice, internal, notice, top
 from graphlint.registry import Registry, is_chosen, worst
 from graphlint.rule import Rule
-from graphlint.source import Source, lines, parse_bytes, read
+from graphlint.source import Source, comments, lines, parse_bytes, read
+from graphlint.spread import Texts, spread
 from graphlint.types import Effect, Finding, Region, RegionReport, Report, Span, Target
 
 ALWAYS = frozenset({UNREADABLE.code, INTERNAL.code})
@@ -44,7 +45,13 @@ class RegionEvents(Protocol):
     def failure(self) -> Exception | None: ...
 
 
-Interpreter = Callable[[Sequence[Source], Collection[str]], Iterable[RegionEvents]]
+class Interpreter(Protocol):
+    """What gives the events of every region of some files; `names` are the names of all files of the run."""
+
+    def __call__(
+        self, sources: Sequence[Source], named: Collection[str] = (), names: Mapping[Path, str] = ...
+    ) -> Iterable[RegionEvents]: ...
+
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +87,13 @@ def check(
     discovery = discovery._replace(files=(*discovery.files, *(Found(Path(path), reported(path)) for path in unborn)))
     files = _wanted(discovery, config)
     unlisted = tuple(notice(UNREADABLE, top(each.name), f"`{each.name}` {each.reason}") for each in discovery.refused)
-    done = check_sources(read_all(files, unsaved), config, registry, interpret, unlisted)
+    texts = Texts(files, partial(read_found, unsaved=unsaved))
+    names = {each.path: each.name for each in files}
+
+    def job(group: Sequence[Found]) -> Batch:
+        return _batch(read_all(group, unsaved), config, registry, partial(interpret, names=names))
+
+    done = _report(list(spread(files, job)), texts, config, registry, unlisted)
     empty = tuple(f"no Python file was found under `{each}`" for each in discovery.empty)
     return replace(done, remarks=empty)
 
@@ -89,20 +102,44 @@ def check_sources(
     given: Read, config: Config, registry: Registry, interpret: Interpreter, unlisted: tuple[Finding, ...] = ()
 ) -> Report:
     """Check what has been read already."""
-    broken: list[Finding] = [*unlisted, *given.notices]
-    judged = list(_judge(lambda: _wanted_regions(interpret(given.sources, config.regions), config), registry, broken))
-    texts = {source.name: source for source in given.sources}
+    texts = Texts((), read_found, {source.name: source for source in given.sources})
+    return _report([_batch(given, config, registry, interpret)], texts, config, registry, unlisted)
+
+
+class Batch(NamedTuple):
+    """What one batch of files led to; `marked` are the files whose comments may speak of findings."""
+
+    judged: tuple[Judged, ...]
+    notices: tuple[Finding, ...]
+    marked: tuple[str, ...]
+    files: int
+
+
+def _batch(given: Read, config: Config, registry: Registry, interpret: Interpreter) -> Batch:
+    broken: list[Finding] = [*given.notices]
+    judged = _judge(lambda: _wanted_regions(interpret(given.sources, config.regions), config), registry, broken)
+    marked = tuple(source.name for source in given.sources if comments(source))
+    return Batch(tuple(judged), tuple(broken), marked, len(given.sources) + len(given.notices))
+
+
+def _report(
+    done: Sequence[Batch], texts: Texts, config: Config, registry: Registry, unlisted: tuple[Finding, ...]
+) -> Report:
+    """Put the batches together and keep what the user has not accepted."""
+    judged = [each for batch in done for each in batch.judged]
+    broken = [*unlisted, *(each for batch in done for each in batch.notices)]
+    marked = [name for batch in done for name in batch.marked]
     found = merged([finding for each in judged for finding in each.findings] + broken)
     selected = _selected(found, config, perfile.ignored(config), texts)
     left = [each.code for each in selected if not _is_shown(each, config)]
-    accepted = _accepted(selected, texts, config, registry)
+    accepted = _accepted(selected, texts, marked, config, registry)
     known = _fingerprinted(accepted.findings, texts, config)
     homes = {home(name, texts, config) for name in texts}
     fresh = baseline.compare(known, _baseline(config), lambda file: file in homes or not (config.root / file).exists())
     kept = {place(each) for each in fresh.findings}
     return Report(
         findings=tuple(_in_cells(each, texts) for each in fresh.findings),
-        files=len(given.sources) + len(given.notices),
+        files=sum(batch.files for batch in done),
         regions=tuple(sorted((_region(each, kept, config, texts) for each in judged), key=_by_name)),
         suppressed=accepted.suppressed + fresh.accepted,
         unread=tuple(sorted({each.span.file for each in fresh.findings if each.code == UNREADABLE.code})),
@@ -131,12 +168,13 @@ def _wanted(discovery: Discovery, config: Config) -> tuple[Found, ...]:
 
 def read_all(files: Iterable[Found], unsaved: Mapping[str, bytes] = MappingProxyType({})) -> Read:
     """Read every file that can be read."""
-    return _collected((each.name, _reader(each, unsaved)) for each in files)
+    return _collected((each.name, partial(read_found, each, unsaved)) for each in files)
 
 
-def _reader(found: Found, unsaved: Mapping[str, bytes]) -> Callable[[], Source]:
+def read_found(found: Found, unsaved: Mapping[str, bytes] = MappingProxyType({})) -> Source:
+    """Read one file, from the editor's buffer if it has one; raises `Unreadable`."""
     text = unsaved.get(os.path.abspath(found.path)) if unsaved else None
-    return partial(read, found.path, found.name) if text is None else partial(parse_bytes, text, found.name, found.path)
+    return read(found.path, found.name) if text is None else parse_bytes(text, found.name, found.path)
 
 
 def read_text(data: bytes, name: str) -> Read:
@@ -186,11 +224,10 @@ def _unfinished(region: Region, failure: Exception) -> Finding:
 
 
 def _selected(
-    findings: Iterable[Finding], config: Config, ignored: perfile.Ignored, texts: Mapping[str, Source]
+    findings: Iterable[Finding], config: Config, ignored: perfile.Ignored, texts: Texts
 ) -> tuple[Finding, ...]:
     def is_left_out(each: Finding) -> bool:
-        path = texts[each.span.file].path if each.span.file in texts else each.span.file
-        return not is_chosen(each.code, each.rule, (), ignored(str(path)))
+        return not is_chosen(each.code, each.rule, (), ignored(texts.path(each.span.file)))
 
     chosen = (each for each in findings if _is_selected(each, config) and not is_left_out(each))
     return tuple(each for finding in chosen if (each := narrowed(finding, config.target)) is not None)
@@ -201,7 +238,7 @@ def _is_selected(finding: Finding, config: Config) -> bool:
     return is_chosen(finding.code, finding.rule, select, config.ignore)
 
 
-def _chosen(findings: Iterable[Finding], config: Config, texts: Mapping[str, Source]) -> tuple[Finding, ...]:
+def _chosen(findings: Iterable[Finding], config: Config, texts: Texts) -> tuple[Finding, ...]:
     selected = _selected(findings, config, perfile.ignored(config), texts)
     return tuple(each for each in selected if _is_shown(each, config))
 
@@ -213,14 +250,14 @@ def _is_shown(finding: Finding, config: Config) -> bool:
 
 
 def _accepted(
-    findings: tuple[Finding, ...], texts: Mapping[str, Source], config: Config, registry: Registry
+    findings: tuple[Finding, ...], texts: Texts, marked: Iterable[str], config: Config, registry: Registry
 ) -> suppress.Kept:
     """Honour the comments of every file, and add notices about comments that are wrong or useless.
 
     Comments may speak of findings that are hidden; only those that are shown are counted and kept.
     """
     names = {word: page.code for page in registry.pages for word in (page.code, page.name)}
-    read = {name: suppress.marks(source, names, config.require_reasons) for name, source in texts.items()}
+    read = {name: suppress.marks(texts[name], names, config.require_reasons) for name in marked if name in texts}
     marks = {name: found for name, found in read.items() if any(found)}
     kept = suppress.apply(findings, marks)
     active = {page.code for page in registry.pages if _is_active(page, config)}
@@ -239,7 +276,7 @@ def _is_active(page: Rule | Notice, config: Config) -> bool:
     return is_chosen(page.code, page.name, config.select, config.ignore)
 
 
-def _fingerprinted(findings: tuple[Finding, ...], texts: Mapping[str, Source], config: Config) -> tuple[Finding, ...]:
+def _fingerprinted(findings: tuple[Finding, ...], texts: Texts, config: Config) -> tuple[Finding, ...]:
     def text(span: Span) -> str:
         source = texts.get(span.file)
         return lines(source)[span.line - 1] if source and span.line <= len(lines(source)) else ""
@@ -247,10 +284,10 @@ def _fingerprinted(findings: tuple[Finding, ...], texts: Mapping[str, Source], c
     return baseline.fingerprinted(findings, text, lambda file: home(file, texts, config))
 
 
-def home(file: str, texts: Mapping[str, Source], config: Config) -> str:
+def home(file: str, texts: Texts, config: Config) -> str:
     """The name of a file relative to the root of the configuration, wherever the run started."""
     root = os.path.join(os.path.abspath(config.root), "")
-    path = os.path.abspath(texts[file].path if file in texts else file)
+    path = os.path.abspath(texts.path(file))
     return path.removeprefix(root).replace(os.sep, "/") if path.startswith(root) else file
 
 
@@ -258,7 +295,7 @@ def _baseline(config: Config) -> dict[str, baseline.Entry]:
     return baseline.load(Path(config.root) / config.baseline) if config.baseline else {}
 
 
-def _region(judged: Judged, kept: set[Place], config: Config, texts: Mapping[str, Source]) -> RegionReport:
+def _region(judged: Judged, kept: set[Place], config: Config, texts: Texts) -> RegionReport:
     own = {place(each): each.effect for each in _chosen(judged.findings, config, texts) if place(each) in kept}
     faults = [effect for effect in own.values() if effect is not Effect.NOTE]
     counts = tuple((effect.value, faults.count(effect)) for effect in Effect if effect in faults)
@@ -271,7 +308,7 @@ def _by_name(report: RegionReport) -> tuple[str, int, str]:
     return report.region.span.file, report.region.span.line, report.region.name
 
 
-def _in_cells(finding: Finding, texts: Mapping[str, Source]) -> Finding:
+def _in_cells(finding: Finding, texts: Texts) -> Finding:
     """A finding with its places in notebooks told by cell."""
     if not any(span.file.endswith(notebook.SUFFIX) for span in _spans(finding)):
         return finding
@@ -279,8 +316,8 @@ def _in_cells(finding: Finding, texts: Mapping[str, Source]) -> Finding:
     return replace(finding, span=_in_cell(finding.span, texts), trail=trail)
 
 
-def _in_cell(span: Span, texts: Mapping[str, Source]) -> Span:
-    cells = texts[span.file].cells if span.file in texts else ()
+def _in_cell(span: Span, texts: Texts) -> Span:
+    cells = texts[span.file].cells if span.file.endswith(notebook.SUFFIX) and span.file in texts else ()
     if not cells:
         return span
     cell, line = notebook.place(cells, span.line)
@@ -291,7 +328,7 @@ def _spans(finding: Finding) -> tuple[Span, ...]:
     return (finding.span, *(step.span for step in finding.trail))
 
 
-def _lines(findings: Iterable[Finding], texts: Mapping[str, Source]) -> dict[str, tuple[str, ...]]:
+def _lines(findings: Iterable[Finding], texts: Texts) -> dict[str, tuple[str, ...]]:
     files = sorted({span.file for each in findings for span in _spans(each)})
     return {name: text for file in files if file in texts for name, text in _text(texts[file])}
 

@@ -8,8 +8,9 @@ so one staged file still sees the rest of its project.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from graphlint.errors import Unreadable
@@ -180,7 +181,13 @@ Resolved = ClassDecl | FunctionDecl | Module | Assigned | Outside
 class Project:
     """Every module that can be reached from the given files."""
 
-    def __init__(self, sources: Iterable[Source], reader: Callable[[Path, str], Source] = read) -> None:
+    def __init__(
+        self,
+        sources: Iterable[Source],
+        reader: Callable[[Path, str], Source] = read,
+        names: Mapping[Path, str] = MappingProxyType({}),
+    ) -> None:
+        self._names = names
         self._reader = reader
         self._modules: dict[str, Module | None] = {}
         self._by_path: dict[Path, Module] = {}
@@ -202,6 +209,10 @@ class Project:
         self._modules.setdefault(name, module)
         self._by_path[path] = module
         self.given.append(module)
+
+    def reported(self) -> set[str]:
+        """The names of the files that findings may be told of."""
+        return {module.source.name for module in self.given} | set(self._names.values())
 
     def module(self, name: str) -> Module | None:
         """The module of this dotted name, parsed on first use; None outside the tree or when it cannot be read."""
@@ -226,7 +237,7 @@ class Project:
 
     def _load(self, path: Path, name: str) -> Module | None:
         try:
-            source = self._reader(path, path.as_posix())
+            source = self._reader(path, self._names.get(path, path.as_posix()))
         except Unreadable:
             return None
         package = name if path.name == "__init__.py" else name.rpartition(".")[0]

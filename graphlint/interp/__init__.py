@@ -9,7 +9,9 @@ Handlers register themselves by importing their modules, which happens here and 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
 
 from graphlint.interp import calls, expressions, indexing, modules, operators, python, statements, torch_calls, transfers
 from graphlint.interp.grounding import grounded, narrowed
@@ -25,12 +27,15 @@ __all__ = ["RegionEvents", "interpret"]
 HANDLERS = (calls, expressions, indexing, modules, operators, python, statements, torch_calls, transfers)
 
 
-def interpret(sources: Sequence[Source], named: Collection[str] = ()) -> Iterator[RegionEvents]:
+def interpret(
+    sources: Sequence[Source], named: Collection[str] = (), names: Mapping[Path, str] = MappingProxyType({})
+) -> Iterator[RegionEvents]:
     """The events of every region of these files, file by file; `named` are functions that are regions too.
 
-    What a region does comes with what the code around it does to it.
+    What a region does comes with what the code around it does to it.  `names` are the names under which all files of
+    the run are reported: a region of one file may lead to events in another.
     """
-    project = Project(sources)
+    project = Project(sources, names=names)
     around: dict[tuple[str, str, int], RegionEvents] = {}
     compiled: set[str] = set()
     captured: set[str] = set()

@@ -30,12 +30,14 @@ class RegionEvents(NamedTuple):
 
 def read_regions(project: Project, named: Collection[str] = ()) -> Iterator[RegionEvents]:
     """The regions of every given file; `named` are functions that the configuration says are captured."""
-    given = {module.source.name for module in project.given}
+    given = project.reported()
+    shared = Machine(project)
     for module in project.given:
-        machine = Machine(project)
         reached: Reached = {}
         entries: list[Entry] = [*sites(module), *marked(module, named), *compiled(module), *forwards(project, module)]
         for entry in entries:
+            # A site is met while the code around it runs, which a result kept from another file would hide.
+            machine = Machine(project) if isinstance(entry, Site) else shared
             yield from _read_entry(machine, module, entry, given, reached)
 
 

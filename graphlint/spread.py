@@ -1,0 +1,95 @@
+"""Work through many files in batches, on all processors where that pays.
+
+A batch is read, interpreted and judged by itself and then forgotten, so memory does not grow with the tree.  What a
+batch finds does not depend on the others: the result is the same for any size of batch and number of processes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeVar
+
+from graphlint.discover import Found
+from graphlint.errors import Unreadable
+from graphlint.source import Source
+
+R = TypeVar("R")
+Job = Callable[[Sequence[Found]], R]
+
+BATCH = 40
+"""Files in a batch: enough to share what a library's models have in common, few enough to stay small."""
+
+WORTHWHILE = 3 * BATCH
+"""Files from which on processes are started: fewer take less time than importing `multiprocessing`."""
+
+_job: list[Job[object]] = []
+"""What forked processes run; a closure cannot be sent to them, but it is there when they begin."""
+
+
+def batches(files: Sequence[Found]) -> list[Sequence[Found]]:
+    """The files in their order, in groups."""
+    return [files[start : start + BATCH] for start in range(0, len(files), BATCH)]
+
+
+def spread(files: Sequence[Found], job: Job[R]) -> Iterator[R]:
+    """The result of `job` for every batch, in order."""
+    groups = batches(files)
+    workers = min(processors(), len(groups))
+    if workers < 2 or len(files) < WORTHWHILE or not hasattr(os, "fork"):
+        yield from map(job, groups)
+        return
+    from multiprocessing import get_context  # 16 ms, which a small run would feel
+
+    _job[:] = [job]
+    try:
+        # A process a batch: what it used goes back at once, without a collector walking over its trees.
+        with get_context("fork").Pool(workers, maxtasksperchild=1) as pool:
+            yield from pool.imap(_run, groups)  # type: ignore[misc]  # the pool gives back what the job returned
+    finally:
+        _job.clear()
+
+
+def _run(group: Sequence[Found]) -> object:
+    return _job[0](group)
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class Texts(Mapping[str, Source]):
+    """The files of a run by their reported names, parsed again when somebody asks for one."""
+
+    def __init__(self, files: Sequence[Found], read: Callable[[Found], Source], known: Mapping[str, Source] | None = None) -> None:
+        self._files = {each.name: each for each in files}
+        self._read = read
+        self._known: dict[str, Source | None] = dict(known or {})
+
+    def __getitem__(self, name: str) -> Source:
+        if name not in self._known:
+            try:
+                self._known[name] = self._read(self._files[name])
+            except Unreadable:
+                self._known[name] = None
+        source = self._known[name]
+        if source is None:
+            raise KeyError(name)
+        return source
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._files or name in self._known
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys([*self._files, *self._known]))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def path(self, name: str) -> str:
+        """Where a file is, without reading it."""
+        found = self._files.get(name)
+        return name if found is None else str(found.path)
