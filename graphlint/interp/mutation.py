@@ -124,9 +124,11 @@ def _report(frame: Frame, owner: Value, target: ast.Attribute, value: Value, nod
     if any(tensor.place is not Place.HOST for tensor in tensors_in(value, 2)):
         buffer = any(_is_buffer(frame, member, target.attr) for member in lasting)
         # Behind `if self.mask is None:` the warm-up fills the attribute, and neither capture nor replay gets there again.
-        filled = isinstance(frame.env.get(path_of(target) or ""), Nothing)
+        filled = isinstance(frame.env.get(path_of(target) or ""), Nothing) or _asks_first(frame, target, node)
         frame.emit(Rebound, node, Confidence.POSSIBLE if filled else Confidence.CERTAIN, target=text, buffer=buffer)
-    elif any(isinstance(member, (Number, Bool)) and (augmented or member.origin is Origin.STATE) for member in members(value)):
+        return
+    counts = [member for member in members(value) if isinstance(member, (Number, Bool))]
+    if any(augmented or member.origin is Origin.STATE for member in counts):
         frame.emit(HostMutation, node, target=text, what="counter")
 
 
@@ -148,6 +150,17 @@ def report_growth(frame: Frame, node: ast.AST) -> None:
     lasting = [each for each in members(owner) if isinstance(each, Instance) and not each.fresh] if owner is not None else []
     if lasting and not any(is_building(frame, each) for each in lasting):
         frame.emit(HostMutation, node, target=ast.unparse(holder), what="container")
+
+
+def _asks_first(frame: Frame, target: ast.Attribute, node: ast.AST) -> bool:
+    """Whether an `if` around an assignment asks, among other things, if the attribute is still None."""
+    decl = frame.summary.decl
+    asked = f"{ast.unparse(target)} is None"
+    for each in ast.walk(decl.node) if decl is not None else ():
+        if isinstance(each, ast.If) and any(node is inner for part in each.body for inner in ast.walk(part)):
+            if any(isinstance(part, ast.Compare) and ast.unparse(part) == asked for part in ast.walk(each.test)):
+                return True
+    return False
 
 
 def _is_buffer(frame: Frame, member: Instance, name: str) -> bool:
