@@ -17,10 +17,10 @@ from graphlint.source import Source
 R = TypeVar("R")
 Job = Callable[[Sequence[Found]], R]
 
-BATCH = 40
+BATCH = 24
 """Files in a batch: enough to share what a library's models have in common, few enough to stay small."""
 
-WORTHWHILE = 3 * BATCH
+WORTHWHILE = 5 * BATCH
 """Files from which on processes are started: fewer take less time than importing `multiprocessing`."""
 
 _job: list[Job[object]] = []
