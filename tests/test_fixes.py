@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import random
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -76,6 +77,10 @@ def loaded(path: Path) -> ModuleType:
     return module
 
 
+def case(path: Path) -> object:
+    return loaded(path).build("cuda")
+
+
 def flat(value: Any) -> list[torch.Tensor]:
     return [value] if isinstance(value, torch.Tensor) else [tensor for each in value for tensor in flat(each)]
 
@@ -99,7 +104,7 @@ def test_eager_code_computes_the_same(path: Path) -> None:
     ids=lambda path: path.name.removesuffix(".before.py"),
 )
 def test_a_capture_is_refused_or_stale_before_and_right_afterwards(path: Path) -> None:
-    first, second = (emulate(lambda file=each: loaded(file).build("cuda")).result for each in (path, after(path)))
+    first, second = (emulate(partial(case, each)).result for each in (path, after(path)))
     assert first in ("refused", "stale")
     assert second == "captures"
 
@@ -113,8 +118,8 @@ def test_a_capture_is_refused_or_stale_before_and_right_afterwards(path: Path) -
 )
 def test_a_gpu_agrees(path: Path) -> None:
     with pytest.raises(AssertionError):
-        assert_case_capturable(lambda: loaded(path).build("cuda"), device="cuda")
-    assert_case_capturable(lambda: loaded(after(path)).build("cuda"), device="cuda")
+        assert_case_capturable(partial(case, path), device="cuda")
+    assert_case_capturable(partial(case, after(path)), device="cuda")
 
 
 @pytest.mark.parametrize("style", ["\r\n", "\r", "bom", "latin"])
