@@ -15,7 +15,7 @@ from typing import cast
 import click
 
 from graphlint import baseline, packs, registry
-from graphlint.check import Read, check_sources, home, read_text
+from graphlint.check import Read, check_sources, home, read_found, read_text
 from graphlint.check import check as run
 from graphlint.commands import output as shown
 from graphlint.commands import progress
@@ -28,6 +28,7 @@ from graphlint.notices import INTERNAL
 from graphlint.options import CONFIDENCES, EFFECTS, TARGETS
 from graphlint.registry import ORDER, Registry
 from graphlint.report import totals
+from graphlint.spread import Texts
 from graphlint.types import Finding, Report
 
 STDIN = "-"
@@ -177,7 +178,7 @@ def _stdin(name: str) -> Read:
 
 def _write_baseline(file: str, report: Report, settings: Config) -> None:
 
-    shown.written(baseline.written(report.findings, lambda name: home(name, {}, settings)), file)
+    shown.written(baseline.written(report.findings, lambda name: home(name, Texts((), read_found), settings)), file)
     click.echo(f"{totals.count(len(report.findings), 'finding')} accepted in `{file}`{_by_code(report.findings)}")
     if not report.remarks:
         click.echo(f'  to use it: `graphlint check --baseline {file}`, or `baseline = "{file}"` in `[tool.graphlint]`')

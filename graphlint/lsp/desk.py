@@ -11,14 +11,16 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 from graphlint import config, registry
-from graphlint.check import RegionEvents, check
+from graphlint.check import Interpreter, RegionEvents, check
 from graphlint.config import Config
 from graphlint.discover import Found, discover, excludes
 from graphlint.interp import interpret
 from graphlint.registry import Registry
 from graphlint.source import Source
+from graphlint.spread import WORTHWHILE
 from graphlint.types import Finding, Report
 
 SMALL = 2 << 20
@@ -67,7 +69,8 @@ class Desk:
     def _around(self, settings: Config) -> list[str]:
         """The files of the project, if they are few."""
         found = [os.path.abspath(each.path) for each in discover([str(self.root)], settings.exclude, settings.root).files]
-        return found if sum(_size(each) for each in found) < SMALL else []
+        # Many files are checked by processes, which a server with threads had better not start.
+        return found if len(found) < WORTHWHILE and sum(_size(each) for each in found) < SMALL else []
 
     def findings(self, path: str) -> list[Finding]:
         """What was found last in a file."""
@@ -81,11 +84,13 @@ def _size(path: str) -> int:
         return 0
 
 
-def _stoppable(is_stale: Callable[[], bool]) -> Callable[[Sequence[Source], Collection[str]], Iterator[RegionEvents]]:
+def _stoppable(is_stale: Callable[[], bool]) -> Interpreter:
     """The interpreter, given up between two regions when its result is no longer wanted."""
 
-    def run(sources: Sequence[Source], named: Collection[str]) -> Iterator[RegionEvents]:
-        for each in interpret(sources, named):
+    def run(
+        sources: Sequence[Source], named: Collection[str] = (), names: Mapping[Path, str] = MappingProxyType({})
+    ) -> Iterator[RegionEvents]:
+        for each in interpret(sources, named, names):
             if is_stale():
                 raise Stopped
             yield each
