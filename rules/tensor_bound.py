@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from graphlint.events import TensorBound
 from graphlint.rule import finding, rule
-from graphlint.types import Finding
+from graphlint.types import Confidence, Finding, Target
 
 
 @rule("GL204", on=TensorBound, predicts="breaks", compile="defeats")
@@ -31,7 +31,13 @@ def tensor_bound(event: TensorBound) -> Finding | None:
         event,
         f"`{event.text}` reads a device scalar as {_article(event.role)}",
         help="use `x.index_select(dim, i.view(1))` for an index, or mask with `torch.arange(n, device=...) < bound`",
+        targets=_affected(event),
     )
+
+
+def _affected(event: TensorBound) -> Target:
+    """A value that may as well be a Python number, as the length of a cache, is one wherever Dynamo was seen to trace it."""
+    return Target.BOTH if event.confidence is Confidence.CERTAIN else Target.GRAPH
 
 
 def _article(role: str) -> str:
