@@ -5,13 +5,16 @@ from __future__ import annotations
 import ast
 
 from graphlint.effects.table import lookup
-from graphlint.interp import python, torch_calls
+from graphlint.interp import torch_attributes, torch_calls
 from graphlint.interp.dispatch import ATTRIBUTES, CALLS, ELEMENTS, apply, attribute, count_unknown, element, item, register
 from graphlint.interp.frame import Frame
-from graphlint.interp.objects import CONTAINERS, Record, bound, class_member, is_module, record_of
+from graphlint.interp.handlers import FUNCTIONS, METHODS, MODULE_METHODS
+from graphlint.interp.objects import bound, class_member, is_module, record_of
 from graphlint.project import ClassDecl, Outside
+from graphlint.types import Confidence
 from graphlint.values import (
     Arguments,
+    Candidate,
     ClassValue,
     External,
     ExternalObject,
@@ -33,6 +36,8 @@ from graphlint.values import (
     members,
 )
 
+TUPLE_BASES = {"typing.NamedTuple", "collections.namedtuple"}
+ENUM_BASES = {"enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag"}
 
 RETURN_FIELDS = frozenset(
     "values indices eigenvalues eigenvectors U S V Vh Q R L P LU pivots info solution residuals rank singular_values hist "
@@ -44,6 +49,18 @@ RETURN_FIELDS = frozenset(
 @register(CALLS, Function)
 def call_function(frame: Frame, callee: Function, arguments: Arguments, node: ast.AST) -> Value:
     return frame.machine.call(frame, callee, arguments, node)
+
+
+@register(CALLS, Candidate)
+def call_candidate(frame: Frame, callee: Candidate, arguments: Arguments, node: ast.AST) -> Value:
+    """What it gives is likely at most: which class the object has, only the caller of the region knows."""
+    value = apply(frame, callee.function, arguments, node)
+    return join_all(
+        [
+            each.replace(sure=min(each.sure, Confidence.LIKELY)) if isinstance(each, Tensor) else each
+            for each in members(value)
+        ]
+    )
 
 
 @register(CALLS, Partial)
@@ -64,9 +81,9 @@ def call_partial(frame: Frame, callee: Partial, arguments: Arguments, node: ast.
 def call_class(frame: Frame, callee: ClassValue, arguments: Arguments, node: ast.AST) -> Value:
     """Make an object; inside a region it is fresh, and its constructor's events belong to the region."""
     outside = {base.name for base in frame.machine.project.mro(callee.decl) if isinstance(base, Outside)}
-    if outside & python.TUPLE_BASES and "__init__" not in callee.decl.members:
+    if outside & TUPLE_BASES and "__init__" not in callee.decl.members:
         return Instance(callee.decl, arguments, frame.recording)
-    if outside & python.ENUM_BASES:
+    if outside & ENUM_BASES:
         return Opaque()
     instance = Instance(callee.decl, arguments, frame.recording)
     if (
@@ -121,7 +138,7 @@ def call_sequence(frame: Frame, callee: Seq, arguments: Arguments, node: ast.AST
 @register(CALLS, External)
 def call_external(frame: Frame, callee: External, arguments: Arguments, node: ast.AST) -> Value:
     name = callee.name
-    handler = python.FUNCTIONS.get(name)
+    handler = FUNCTIONS.get(name)
     if handler is not None:
         return handler(frame, arguments, node)
     if lookup(name) is not None:
@@ -147,7 +164,7 @@ def call_method(frame: Frame, callee: Method, arguments: Arguments, node: ast.AS
     receiver = callee.receiver
     if isinstance(receiver, Tensor):
         return torch_calls.call_tensor_method(frame, receiver, callee.name, arguments, node)
-    handler = python.METHODS.get((type(receiver), callee.name))
+    handler = METHODS.get((type(receiver), callee.name))
     if handler is not None:
         return handler(frame, receiver, arguments, node)
     if isinstance(receiver, ExternalObject):
@@ -159,7 +176,7 @@ def call_method(frame: Frame, callee: Method, arguments: Arguments, node: ast.AS
 
 def _inherited(frame: Frame, receiver: Instance, name: str, arguments: Arguments, node: ast.AST) -> Value:
     """A method that a class of the tree has from a base outside it."""
-    handler = python.MODULE_METHODS.get(name)
+    handler = MODULE_METHODS.get(name)
     if handler is not None:
         return handler(frame, receiver, arguments, node)
     for base in frame.machine.project.mro(receiver.decl):
@@ -201,28 +218,28 @@ def _is_autograd_function(frame: Frame, decl: ClassDecl) -> bool:
 
 @register(ATTRIBUTES, External)
 def external_attribute(frame: Frame, value: External, name: str, node: ast.AST) -> Value:
-    return torch_calls.external_attribute(f"{value.name}.{name}")
+    return torch_attributes.external_attribute(f"{value.name}.{name}")
 
 
 @register(ATTRIBUTES, ExternalObject)
 def external_object_attribute(frame: Frame, value: ExternalObject, name: str, node: ast.AST) -> Value:
-    return torch_calls.object_attribute(frame, value, name, node)
+    return torch_attributes.object_attribute(frame, value, name, node)
 
 
 @register(ATTRIBUTES, Tensor)
 def tensor_attribute(frame: Frame, value: Tensor, name: str, node: ast.AST) -> Value:
-    return torch_calls.tensor_attribute(frame, value, name, node)
+    return torch_attributes.tensor_attribute(frame, value, name, node)
 
 
 @register(ATTRIBUTES, Seq, Table, Text, Number, Method)
 def plain_attribute(frame: Frame, value: Value, name: str, node: ast.AST) -> Value:
-    if isinstance(value, Seq) and (Seq, name) not in python.METHODS:
+    if isinstance(value, Seq) and (Seq, name) not in METHODS:
         held = value.element() if value.items != () else Unknown()
         if any(isinstance(member, Tensor) for member in members(held)) and lookup(f"torch.Tensor.{name}") is not None:
             # A hint said "tuple of tensors", the code treats it as one tensor: the code is right.
             return attribute(frame, held, name, node)
         return held if name in RETURN_FIELDS else Unknown() if value.form == "tuple" else Method(value, name)
-    if isinstance(value, Table) and (Table, name) not in python.METHODS:
+    if isinstance(value, Table) and (Table, name) not in METHODS:
         for key, entry in value.items:
             if key == name:
                 return entry
@@ -264,6 +281,3 @@ def instance_element(frame: Frame, value: Instance, node: ast.AST) -> Value:
         return item(frame, value, Number(), node)
     held = [entry for _, entry in record.items(frame.machine) if not isinstance(entry, Nothing)]
     return join_all(held) if held else Unknown()
-
-
-_ = (CONTAINERS, Record, members)

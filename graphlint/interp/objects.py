@@ -15,13 +15,14 @@ from graphlint.interp.binding import bind, defaults, parameters
 from graphlint.interp.dispatch import ATTRIBUTES, apply, register
 from graphlint.interp.frame import Frame, Summary
 from graphlint.interp.record import Record
-from graphlint.project import Assigned, ClassDecl, FunctionDecl, Outside, Symbol, assigned
+from graphlint.project import ClassDecl, FunctionDecl, Outside, Symbol, assigned
 from graphlint.syntax import nested, stored
 from graphlint.types import Confidence
 from graphlint.values import (
     EITHER,
     Arguments,
     Bool,
+    Candidate,
     ClassValue,
     ExternalObject,
     Function,
@@ -327,7 +328,10 @@ def _method(frame: Frame, owner: ClassDecl, symbol: ast.FunctionDef | ast.AsyncF
         return apply(frame, Function(getter, receiver, None, owner), Arguments(), node)
     method = bound(frame.machine.decorated(decl, start=owner), receiver)
     if isinstance(receiver, Instance) and receiver.arguments is None and not receiver.fresh and is_abstract(symbol):
-        found = [bound(frame.machine.decorated(each, start=each.owner), receiver.replace(decl=cls)) for cls, each in overrides(receiver.decl, symbol.name)]
+        found = [
+            Candidate(bound(frame.machine.decorated(each, start=each.owner), receiver.replace(decl=cls)))
+            for cls, each in overrides(receiver.decl, symbol.name)
+        ]
         return join_all([method, *found])
     return method
 
@@ -381,6 +385,3 @@ def store_attribute(frame: Frame, owner: Value, name: str, value: Value) -> None
         elif machine.writes and machine.writes[-1][0] is member:
             writes = machine.writes[-1][1]
             writes[name] = join(writes[name], value) if name in writes else value
-
-
-__all__ = ["Assigned", "Place", "as_member", "class_member", "explore", "instance_attribute", "is_module", "record_of", "store_attribute"]
