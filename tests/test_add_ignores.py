@@ -34,9 +34,9 @@ def faults(data: bytes, number: int) -> list[Finding]:
 
 def test_only_comments_are_added_to_real_files_and_they_hold() -> None:
     files = sorted(Path(torch.__file__).parent.rglob("*.py"))
-    for path in random.Random(3).sample(files, 60):
+    for path in random.Random(3).sample(files, 50):
         data = path.read_bytes()
-        if not 200 < len(data) < 30_000:
+        if not 200 < len(data) < 12_000:
             continue
         found = faults(data, 8)
         new = spliced(data, edits(Tree(parse_bytes(data, "x.py")), found, "accepted"))

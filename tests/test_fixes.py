@@ -169,9 +169,8 @@ def test_edits_that_touch_are_not_made_together() -> None:
 
 
 def test_libcst_gives_back_every_byte_of_real_files() -> None:
-    files = sorted(Path(torch.__file__).parent.rglob("*.py"))
+    files = sorted(each for each in Path(torch.__file__).parent.rglob("*.py") if each.stat().st_size < 12_000)
     sample = random.Random(7).sample(files, 500)
     for path in sample:
         data = path.read_bytes()
-        if len(data) < 20_000:
-            assert libcst.parse_module(data).bytes == data, path
+        assert libcst.parse_module(data).bytes == data, path

@@ -31,12 +31,23 @@ def test_changes_of_any_file_are_seen(tmp_path: Path, monkeypatch: pytest.Monkey
     assert watch.times([str(tmp_path / "gone.py")], config) == {}
 
 
+def heed_interrupts() -> None:
+    """What runs in the background may have been told to ignore them, and a child inherits that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="interrupts are sent otherwise there")
 def test_a_watch_reports_until_it_is_interrupted(tmp_path: Path) -> None:
     (tmp_path / "model.py").write_text(FAULTY)
     command = [sys.executable, "-m", "graphlint", "check", "--watch", "--format", "concise"]
     process = subprocess.Popen(
-        command, cwd=tmp_path, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        command,
+        cwd=tmp_path,
+        env=ENVIRONMENT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        preexec_fn=heed_interrupts,
     )
     assert process.stdout is not None
 
@@ -60,6 +71,7 @@ def test_a_watch_reports_until_it_is_interrupted(tmp_path: Path) -> None:
         assert process.wait(20) == 130
     finally:
         process.kill()
+        process.wait()
         process.stdout.close()
 
 
