@@ -13,7 +13,18 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from graphlint.interp import calls, expressions, indexing, modules, operators, python, statements, torch_calls, transfers
+from graphlint.interp import (
+    calls,
+    containers,
+    expressions,
+    indexing,
+    modules,
+    operators,
+    python,
+    reflection,
+    statements,
+    transfers,
+)
 from graphlint.interp.grounding import grounded, narrowed
 from graphlint.interp.readout import RegionEvents, read_regions
 from graphlint.project import Project
@@ -24,7 +35,7 @@ from graphlint.types import Region, Target
 
 __all__ = ["RegionEvents", "interpret"]
 
-HANDLERS = (calls, expressions, indexing, modules, operators, python, statements, torch_calls, transfers)
+HANDLERS = (calls, containers, expressions, indexing, modules, operators, python, reflection, statements, transfers)
 
 
 def interpret(

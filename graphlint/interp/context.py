@@ -6,7 +6,6 @@ import ast
 from collections.abc import Callable
 
 from graphlint.events import Synchronize
-from graphlint.events import Synchronize
 from graphlint.interp.dispatch import apply, attribute, element
 from graphlint.interp.frame import Frame, Link, Summary
 from graphlint.interp.machine import Capture

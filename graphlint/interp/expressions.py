@@ -6,10 +6,10 @@ import ast
 import builtins
 
 from graphlint.events import HostFormat
+from graphlint.interp.conditions import test
 from graphlint.interp.dispatch import apply, attribute, element
 from graphlint.interp.frame import Frame, State, expression
 from graphlint.interp.indexing import with_entry
-from graphlint.interp.conditions import test
 from graphlint.interp.mutation import path_of
 from graphlint.values import (
     FALSE,

@@ -23,7 +23,6 @@ from graphlint.values import (
     Kind,
     Nothing,
     Number,
-    Opaque,
     Origin,
     Place,
     Seq,
@@ -363,6 +362,3 @@ def _scalar(frame: Frame, tensor: Tensor, index: Value, parts: list[Value], valu
         return
     if tensor.rank is not None and len(parts) == tensor.rank and all(isinstance(part, Number) for part in parts):
         frame.emit(ScalarStore, target, tensor.sure, index="single element")
-
-
-_ = (Opaque, Origin)

@@ -6,9 +6,9 @@ import ast
 
 from graphlint.interp.dispatch import ATTRIBUTES, apply, register
 from graphlint.interp.frame import Frame
+from graphlint.interp.handlers import first, function, module_method
 from graphlint.interp.objects import class_member, record_of, store_attribute
-from graphlint.interp.python import MODULE_METHODS, first, function
-from graphlint.interp.torch_calls import place_named
+from graphlint.interp.placement import place_named
 from graphlint.types import Confidence
 from graphlint.values import (
     Arguments,
@@ -45,15 +45,6 @@ def settled_on_device(value: Value, role: str) -> Value:
         for member in members(value)
     ]
     return join_all(moved)
-
-
-def module_method(*names: str):  # type: ignore[no-untyped-def]  # see python.method
-    def enter(handler):  # type: ignore[no-untyped-def]
-        for name in names:
-            MODULE_METHODS[name] = handler
-        return handler
-
-    return enter
 
 
 @module_method("register_buffer")
@@ -116,7 +107,23 @@ def _submodule(frame: Frame, receiver: Value) -> Value:
     return join_all(held) if held else Unknown()
 
 
-@module_method("to", "cuda", "cpu", "half", "float", "double", "bfloat16", "eval", "train", "requires_grad_", "apply", "share_memory", "compile", "to_empty", "type")
+@module_method(
+    "to",
+    "cuda",
+    "cpu",
+    "half",
+    "float",
+    "double",
+    "bfloat16",
+    "eval",
+    "train",
+    "requires_grad_",
+    "apply",
+    "share_memory",
+    "compile",
+    "to_empty",
+    "type",
+)
 def itself(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
     return receiver
 
@@ -134,18 +141,31 @@ def module_init(frame: Frame, receiver: Value, arguments: Arguments, node: ast.A
 def module_append(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
     if isinstance(receiver, Instance) and arguments.positional:
         record = record_of(frame.machine, receiver)
-        held = record.children.element() if isinstance(record.children, Seq) and (record.children.items or record.children.rest) else None
+        held = (
+            record.children.element()
+            if isinstance(record.children, Seq) and (record.children.items or record.children.rest)
+            else None
+        )
         value = arguments.positional[-1]
         record.children = Seq("sequential", None, value if held is None else join(held, value))
     return receiver
 
 
-@module_method("register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook", "register_load_state_dict_post_hook", "register_state_dict_hook", "_register_load_state_dict_pre_hook")
+@module_method(
+    "register_forward_hook",
+    "register_forward_pre_hook",
+    "register_full_backward_hook",
+    "register_load_state_dict_post_hook",
+    "register_state_dict_hook",
+    "_register_load_state_dict_pre_hook",
+)
 def hook(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
     return Opaque()
 
 
-@module_method("state_dict", "load_state_dict", "zero_grad", "extra_repr", "register_load_state_dict_pre_hook", "named_buffers_")
+@module_method(
+    "state_dict", "load_state_dict", "zero_grad", "extra_repr", "register_load_state_dict_pre_hook", "named_buffers_"
+)
 def quiet(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
     return Opaque()
 
@@ -162,7 +182,9 @@ def _contents(frame: Frame, form: str, arguments: Arguments, node: ast.AST) -> S
                 return Seq(form, None, member.element())
             if isinstance(member, (Unknown, Opaque)):
                 return Seq(form, None, Unknown())
-    return Seq(form, items, arguments.more) if arguments.more is None else Seq(form, None, join_all([*items, arguments.more]))
+    return (
+        Seq(form, items, arguments.more) if arguments.more is None else Seq(form, None, join_all([*items, arguments.more]))
+    )
 
 
 @function("torch.nn.ModuleList", "torch.nn.ParameterList")
@@ -200,7 +222,18 @@ def device(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     return DeviceValue(Place.UNKNOWN if place is None else place)
 
 
-@function("torch.compile", "torch.compiler.disable", "torch.jit.script", "torch.jit.ignore", "torch.jit.unused", "torch.no_grad_", "torch.cuda.make_graphed_callables", "torch._dynamo.disable", "torch.jit.export", "torch.compiler.allow_in_graph")
+@function(
+    "torch.compile",
+    "torch.compiler.disable",
+    "torch.jit.script",
+    "torch.jit.ignore",
+    "torch.jit.unused",
+    "torch.no_grad_",
+    "torch.cuda.make_graphed_callables",
+    "torch._dynamo.disable",
+    "torch.jit.export",
+    "torch.compiler.allow_in_graph",
+)
 def transparent(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     """Gives back what it was given, or a decorator that does."""
     value = first(arguments, 0, "model")
@@ -214,7 +247,9 @@ def call_through(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
         return Unknown()
     own = {"use_reentrant", "preserve_rng_state", "determinism_check", "debug", "context_fn"}
     passed = tuple((key, value) for key, value in arguments.keywords if key not in own)
-    return apply(frame, arguments.positional[0], arguments.replace(positional=arguments.positional[1:], keywords=passed), node)
+    return apply(
+        frame, arguments.positional[0], arguments.replace(positional=arguments.positional[1:], keywords=passed), node
+    )
 
 
 @function("torch.func.vmap", "torch.vmap", "torch.func.grad", "torch.func.jacrev", "torch.func.jacfwd")

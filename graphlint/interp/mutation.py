@@ -13,8 +13,7 @@ from graphlint.interp.record import Deferred, as_member
 from graphlint.project import ClassDecl
 from graphlint.source import lines
 from graphlint.types import Confidence
-from graphlint.values import Bool, Instance, Nothing, Number, Origin, Place, Seq, Table, Tensor, Value, members, tensors_in
-
+from graphlint.values import Bool, Instance, Nothing, Number, Origin, Place, Value, members, tensors_in
 
 if TYPE_CHECKING:
     from graphlint.interp.machine import Machine
@@ -166,6 +165,3 @@ def _asks_first(frame: Frame, target: ast.Attribute, node: ast.AST) -> bool:
 def _is_buffer(frame: Frame, member: Instance, name: str) -> bool:
     held = record_of(frame.machine, member).read(frame.machine, name)
     return held is not None and any(tensor.role in ("buffer", "parameter") for tensor in tensors_in(held, 1))
-
-
-_ = (Origin, Seq, Table, Tensor)

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from graphlint.events import FrozenScalar, HostBranch, HostCompare
+from graphlint.events import FrozenScalar, HostCompare
 from graphlint.interp.conditions import test, truth
 from graphlint.interp.dispatch import apply, attribute
 from graphlint.interp.frame import Frame, State, expression
@@ -18,8 +18,6 @@ from graphlint.values import (
     TRUE,
     Arguments,
     Bool,
-    DeviceValue,
-    DtypeValue,
     Instance,
     Kind,
     Nothing,
@@ -392,6 +390,3 @@ def eval_walrus(frame: Frame, node: ast.NamedExpr) -> Value:
     if isinstance(node.target, ast.Name):
         frame.env[node.target.id] = value
     return value
-
-
-_ = (DtypeValue, DeviceValue, HostBranch)

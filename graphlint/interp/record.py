@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from graphlint.interp.frame import Frame, Summary
-from graphlint.project import ClassDecl
 from graphlint.values import Tensor, Value, join_all
 
 if TYPE_CHECKING:
@@ -82,6 +81,3 @@ class Record:
             value = self.read(machine, name)
             if value is not None:
                 yield name, value
-
-
-__all__ = ["ClassDecl", "Deferred", "Record", "as_member"]

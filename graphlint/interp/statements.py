@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from graphlint.events import HostBranch, HostMutation, Rebound
+from graphlint.events import HostBranch, HostMutation
 from graphlint.interp.conditions import Test, test
 from graphlint.interp.context import enter
 from graphlint.interp.dispatch import element, item
@@ -15,7 +15,6 @@ from graphlint.interp.operators import binary
 from graphlint.project import imported
 from graphlint.types import Target
 from graphlint.values import (
-    Arguments,
     Bool,
     ClassValue,
     External,
@@ -26,10 +25,8 @@ from graphlint.values import (
     Origin,
     Seq,
     Tensor,
-    Text,
     Unknown,
     Value,
-    join,
     join_all,
     members,
 )
@@ -337,6 +334,3 @@ def run_match(frame: Frame, node: ast.Match) -> None:
         frame.run(case.body)
         ends.append(State(frame.env, frame.live))
     frame.merge(*ends)
-
-
-_ = (Arguments, Rebound, Text, join)

@@ -8,13 +8,14 @@ and a non-blocking copy to the host are allowed.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from graphlint.events import DeviceToHost, HostLiteral, HostToDevice, LibraryRead, PinnedMemory
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
-from graphlint.interp.torch_calls import SPECIAL, Special, default_place, kind_of, place_named, short
+from graphlint.interp.placement import default_place, kind_of, place_named
+from graphlint.interp.raising import short
+from graphlint.interp.torch_calls import SPECIAL, Special
 from graphlint.types import Confidence
 from graphlint.values import (
     Bool,
@@ -22,9 +23,7 @@ from graphlint.values import (
     DtypeValue,
     External,
     Kind,
-    Nothing,
     Number,
-    Opaque,
     Place,
     Seq,
     Tensor,
@@ -215,6 +214,3 @@ def literal_rank(data: Value) -> int | None:
         inner = ranks.pop() if len(ranks) == 1 else None
         return None if inner is None else inner + 1
     return None
-
-
-_ = (Nothing, Opaque)

@@ -1,0 +1,193 @@
+"""Making containers and strings, and their methods."""
+
+from __future__ import annotations
+
+import ast
+
+from graphlint.events import HostCompare
+from graphlint.interp.dispatch import element
+from graphlint.interp.expressions import formats
+from graphlint.interp.frame import Frame
+from graphlint.interp.handlers import device_tensor, first, function, method
+from graphlint.interp.indexing import with_entry
+from graphlint.interp.mutation import path_of, report_growth
+from graphlint.interp.objects import store_attribute
+from graphlint.values import (
+    Arguments,
+    Kind,
+    Nothing,
+    Number,
+    Origin,
+    Seq,
+    Table,
+    Text,
+    Unknown,
+    Value,
+    join,
+    members,
+    on_device,
+    one_of,
+)
+
+
+@function("builtins.list", "builtins.tuple", "builtins.set", "builtins.frozenset", "collections.deque")
+def container(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    name = (ast.unparse(node.func) if isinstance(node, ast.Call) else "list").replace("frozenset", "set").rpartition(".")[2]
+    form = name if name in ("list", "tuple", "set") else "list"
+    value = first(arguments)
+    if value is None:
+        return Seq(form, ())
+    if isinstance(value, Seq) and value.items is not None:
+        return Seq(form, value.items, value.rest)
+    return Seq(form, None, element(frame, value, node))
+
+
+@function("builtins.dict", "collections.OrderedDict", "collections.defaultdict")
+def dict_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    table = Table()
+    for value in arguments.positional:
+        for member in members(value):
+            if isinstance(member, Table):
+                for key, entry in member.items:
+                    table = with_entry(table, key, entry)
+                table = table if member.rest is None else with_entry(table, None, member.rest)
+            elif isinstance(member, Seq):
+                pair = member.element()
+                held = (
+                    pair.items[1]
+                    if isinstance(pair, Seq) and pair.items is not None and len(pair.items) == 2
+                    else Unknown()
+                )
+                table = with_entry(table, None, held)
+    for key, entry in arguments.keywords:
+        table = with_entry(table, key, entry)
+    return table if arguments.more_keywords is None else with_entry(table, None, arguments.more_keywords)
+
+
+@method(Seq, "append", "add", "insert", "appendleft")
+def append(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    assert isinstance(receiver, Seq)
+    value = arguments.positional[-1] if arguments.positional else Unknown()
+    report_growth(frame, node)
+    if receiver.items is not None and receiver.rest is None and len(receiver.items) < 16:
+        changed = receiver.replace(items=(*receiver.items, value))
+    else:
+        changed = Seq(receiver.form, None, join(receiver.element(), value))
+    write_back(frame, node, changed)
+    return Nothing()
+
+
+@method(Seq, "extend", "update")
+def extend(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    assert isinstance(receiver, Seq)
+    report_growth(frame, node)
+    held = element(frame, first(arguments) or Unknown(), node)
+    empty = receiver.items == () and receiver.rest is None
+    write_back(frame, node, Seq(receiver.form, None, held if empty else join(receiver.element(), held)))
+    return Nothing()
+
+
+def write_back(frame: Frame, node: ast.AST, changed: Value) -> None:
+    """A container changed in place: rebind the variable or attribute it was read from."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return
+    owner = node.func.value
+    path = path_of(owner)
+    if path is None:
+        return
+    if "." not in path and path not in frame.env and frame.scope.find(path) is not None:
+        scope = frame.scope.parent
+        while scope is not None and path not in scope.env:
+            scope = scope.parent
+        if scope is not None:
+            scope.env[path] = changed
+        return
+    frame.env[path] = changed
+    if isinstance(owner, ast.Attribute):
+        store_attribute(frame, frame.eval(owner.value), owner.attr, changed)
+
+
+@method(Seq, "pop", "popleft")
+def pop(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    assert isinstance(receiver, Seq)
+    return receiver.element()
+
+
+@method(Seq, "index", "count", "numel", "__len__")
+def position(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    assert isinstance(receiver, Seq)
+    sought = first(arguments)
+    tensor = device_tensor(sought) or (on_device(receiver) if sought is not None else None)
+    if tensor is not None:
+        frame.emit(HostCompare, node, tensor.sure, builtin="index")
+    return Number(Kind.INT, None, Origin.SHAPE)
+
+
+@method(Seq, "sort", "reverse", "clear", "remove")
+def rearrange(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    return Nothing()
+
+
+@method(Seq, "copy", "children", "modules", "union", "difference", "intersection")
+def copy(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    return receiver
+
+
+@method(Table, "keys")
+def keys(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    return Seq("iter", None, Text())
+
+
+@method(Table, "values")
+def values(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    assert isinstance(receiver, Table)
+    return Seq("iter", None, receiver.element())
+
+
+@method(Table, "items")
+def items(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    assert isinstance(receiver, Table)
+    return Seq("iter", None, Seq("tuple", (Text(), receiver.element())))
+
+
+@method(Table, "get", "pop", "setdefault")
+def get(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    assert isinstance(receiver, Table)
+    key, default = first(arguments), first(arguments, 1, "default")
+    name = key.value if isinstance(key, (Text, Number)) else None
+    for known, entry in receiver.items:
+        if known == name and name is not None:
+            return entry
+    found = receiver.element() if name is None else receiver.rest
+    if found is None:
+        return default if default is not None else Nothing()
+    return join(one_of(found), default if default is not None else Nothing())
+
+
+@method(Table, "update")
+def update(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    assert isinstance(receiver, Table)
+    changed = receiver
+    brought = dict_(frame, arguments, node)
+    assert isinstance(brought, Table)
+    for key, entry in brought.items:
+        changed = with_entry(changed, key, entry)
+    write_back(frame, node, changed if brought.rest is None else with_entry(changed, None, brought.rest))
+    return Nothing()
+
+
+@method(Table, "copy")
+def copy_table(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    return receiver
+
+
+@method(Text, "format")
+def format_text(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    for value in arguments.values():
+        formats(frame, value, node, "format")
+    return Text()
+
+
+@method(Text, "split", "rsplit", "splitlines", "partition", "rpartition")
+def split_text(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    return Seq("list", None, Text())

@@ -1,0 +1,69 @@
+"""Functions and methods that are known by name: the tables, and what those who fill them need."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from graphlint.interp.frame import Frame
+from graphlint.values import (
+    Arguments,
+    Place,
+    Tensor,
+    Value,
+    members,
+)
+
+FunctionHandler = Callable[[Frame, Arguments, ast.AST], Value]
+MethodHandler = Callable[[Frame, Value, Arguments, ast.AST], Value]
+FUNCTIONS: dict[str, FunctionHandler] = {}
+METHODS: dict[tuple[type[Value], str], MethodHandler] = {}
+MODULE_METHODS: dict[str, MethodHandler] = {}
+
+
+def function(*names: str) -> Callable[[FunctionHandler], FunctionHandler]:
+    """Enter a function for these dotted names."""
+
+    def enter(handler: FunctionHandler) -> FunctionHandler:
+        for name in names:
+            FUNCTIONS[name] = handler
+        return handler
+
+    return enter
+
+
+def method(kind: type[Value], *names: str) -> Callable[[MethodHandler], MethodHandler]:
+    """Enter a function for these methods of a type of value."""
+
+    def enter(handler: MethodHandler) -> MethodHandler:
+        for name in names:
+            METHODS[kind, name] = handler
+        return handler
+
+    return enter
+
+
+def module_method(*names: str) -> Callable[[MethodHandler], MethodHandler]:
+    """Enter a function for these methods that classes of the tree have from `nn.Module`."""
+
+    def enter(handler: MethodHandler) -> MethodHandler:
+        for name in names:
+            MODULE_METHODS[name] = handler
+        return handler
+
+    return enter
+
+
+def first(arguments: Arguments, position: int = 0, name: str = "") -> Value | None:
+    """The argument at a position or of a name."""
+    if position < len(arguments.positional):
+        return arguments.positional[position]
+    return arguments.keyword(name) if name else arguments.more
+
+
+def device_tensor(value: Value | None) -> Tensor | None:
+    """A device tensor among the members of a value itself, not inside its containers."""
+    for member in members(value) if value is not None else ():
+        if isinstance(member, Tensor) and member.place is Place.DEVICE:
+            return member
+    return None

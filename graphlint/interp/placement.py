@@ -1,0 +1,102 @@
+"""Where `device` puts a tensor and what `dtype` makes of it."""
+
+from __future__ import annotations
+
+from graphlint.interp.facts import Facts
+from graphlint.interp.frame import Frame
+from graphlint.types import Confidence
+from graphlint.values import (
+    DeviceValue,
+    DtypeValue,
+    External,
+    Kind,
+    Nothing,
+    Number,
+    Place,
+    Tensor,
+    Text,
+    Value,
+    join_all,
+    members,
+)
+
+DTYPES = {
+    "bool": Kind.BOOL,
+    **dict.fromkeys(
+        ("uint8", "int8", "int16", "int32", "int64", "short", "int", "long", "uint16", "uint32", "uint64"), Kind.INT
+    ),
+    **dict.fromkeys(("half", "float", "double", "float16", "float32", "float64", "bfloat16"), Kind.FLOAT),
+    **dict.fromkeys(("complex64", "complex128", "cfloat", "cdouble"), Kind.COMPLEX),
+}
+DEVICE_WORDS = ("cuda", "xpu", "mps", "hpu", "npu")
+
+
+def default_place(frame: Frame) -> Place:
+    """Where a factory without `device=` puts its tensor."""
+    if frame.devices and isinstance(frame.devices[-1], DeviceValue):
+        return frame.devices[-1].place
+    return Place.HOST
+
+
+def placed(frame: Frame, facts: Facts, value: Value) -> Value:
+    """The result where a `device` argument puts it, of the kind a `dtype` argument gives it."""
+    device, dtype = facts.value("device"), facts.value("dtype")
+    kind = kind_of(dtype)
+    place = None if device is None else place_named(device)
+    if facts.constant("pin_memory") is True and place is not Place.DEVICE:
+        place = Place.PINNED
+    if place is None and kind is None:
+        return value
+    return join_all([_moved(member, place, kind) for member in members(value)])
+
+
+def _moved(value: Value, place: Place | None, kind: Kind | None) -> Value:
+    if not isinstance(value, Tensor):
+        return value
+    sure = value.sure if place is not Place.UNKNOWN else Confidence.LIKELY
+    return value.replace(
+        place=value.place if place is None else Place.DEVICE if place is Place.UNKNOWN else place,
+        kind=value.kind if kind is None else kind,
+        sure=sure,
+    )
+
+
+def place_named(value: Value) -> Place | None:
+    """The place that a device argument names; None when it is `None`."""
+    places = [_place_named(member) for member in members(value)]
+    known = [place for place in places if place is not None]
+    if not known:
+        return None
+    return known[0] if len(set(known)) == 1 else Place.UNKNOWN
+
+
+def _place_named(value: Value) -> Place | None:
+    match value:
+        case Nothing():
+            return None
+        case DeviceValue(place=place):
+            return place
+        case Text(value=text) if text is not None:
+            return (
+                Place.HOST if text.startswith("cpu") else Place.DEVICE if text.startswith(DEVICE_WORDS) else Place.UNKNOWN
+            )
+        case Number():
+            return Place.DEVICE
+    return Place.UNKNOWN
+
+
+def kind_of(value: Value | None) -> Kind | None:
+    """The kind that a dtype argument gives; None when there is none."""
+    found = [_kind_of(member) for member in members(value)] if value is not None else []
+    kinds = {kind for kind in found if kind is not None}
+    return None if not kinds else kinds.pop() if len(kinds) == 1 else Kind.ANY
+
+
+def _kind_of(value: Value) -> Kind | None:
+    if isinstance(value, DtypeValue):
+        return value.kind
+    if isinstance(value, External):
+        return {"builtins.bool": Kind.BOOL, "builtins.int": Kind.INT, "builtins.float": Kind.FLOAT}.get(
+            value.name, Kind.ANY
+        )
+    return None if isinstance(value, Nothing) else Kind.ANY

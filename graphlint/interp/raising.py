@@ -1,0 +1,99 @@
+"""Effects of what a call does, as the effects table has them, turned into events."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from graphlint import events
+from graphlint.effects import grammar
+from graphlint.effects.grammar import Effect, Row
+from graphlint.effects.table import happens
+from graphlint.interp.facts import Facts
+from graphlint.interp.frame import Frame
+from graphlint.types import Confidence
+from graphlint.values import (
+    Place,
+    tensors_in,
+)
+
+
+def raise_effect(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST) -> None:
+    """Turn an effect of a row into an event where its condition holds."""
+    holds = happens(effect, facts)
+    if holds is False or not effect.targets & frame.live:
+        return
+    sure = _sure(effect, facts)
+    if holds is None:
+        sure = Confidence.POSSIBLE
+    before = frame.live
+    frame.live &= effect.targets
+    emitter = EMITTERS.get(effect.kind)
+    if emitter is not None:
+        emitter(frame, row, effect, facts, node, sure)
+    frame.live = before
+
+
+def _sure(effect: Effect, facts: Facts) -> Confidence:
+    """As sure as the surest device tensor that the effect can be about."""
+    subjects = [effect.subject] if effect.subject else list(facts.given)
+    found = [tensor.sure for name in subjects for tensor in tensors_in(facts.value(name)) if tensor.place is Place.DEVICE]
+    return max(found, default=Confidence.CERTAIN)
+
+
+Emitter = Callable[[Frame, Row, Effect, Facts, ast.AST, Confidence], None]
+
+
+def short(row: Row) -> str:
+    """The name as users write it."""
+    return row.name.replace("torch.Tensor.", "").removesuffix(".forward")
+
+
+def _read(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, sure: Confidence) -> None:
+    if row.name.startswith("torch.Tensor.") and isinstance(row.result, (grammar.Number, grammar.Plain)):
+        # Only a tensor has the method, so that it is called says what the receiver is.
+        frame.emit(events.HostRead, node, max(sure, Confidence.LIKELY), method=short(row))
+    else:
+        frame.emit(events.LibraryRead, node, sure, call=short(row), why=effect.why)
+
+
+TRANSFERRED = ("self", "src", "new_scale")
+"""Parameters of rows that are the very thing a call copies; another host tensor is an operand."""
+
+
+def _copy(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, sure: Confidence) -> None:
+    value = facts.value(effect.subject) if effect.subject else None
+    if value is not None and any(True for _ in tensors_in(value)) and effect.subject in TRANSFERRED:
+        frame.emit(events.HostToDevice, node, sure, call=short(row), origin="")
+    elif value is not None and any(True for _ in tensors_in(value)):
+        frame.emit(events.HostOperand, node, sure, call=short(row), argument=effect.subject)
+    else:
+        frame.emit(events.HostLiteral, node, sure, call=short(row))
+
+
+EMITTERS: dict[str, Emitter] = {
+    "read": _read,
+    "sync": lambda f, row, e, facts, node, sure: f.emit(events.Synchronize, node, sure, call=short(row)),
+    "shape": lambda f, row, e, facts, node, sure: f.emit(events.DataShape, node, sure, call=short(row), why=e.why),
+    "d2h": lambda f, row, e, facts, node, sure: f.emit(events.DeviceToHost, node, sure, call=short(row)),
+    "h2d": _copy,
+    "argument": lambda f, row, e, facts, node, sure: f.emit(
+        events.HostArgument, node, sure, call=short(row), argument=e.subject
+    ),
+    "refused": lambda f, row, e, facts, node, sure: f.emit(events.LibraryRefused, node, sure, call=short(row), why=e.why),
+    "pinned": lambda f, row, e, facts, node, sure: f.emit(events.PinnedMemory, node, sure, call=short(row)),
+    "hostrandom": lambda f, row, e, facts, node, sure: f.emit(events.HostRandom, node, sure, call=short(row)),
+    "generator": lambda f, row, e, facts, node, sure: f.emit(
+        events.GeneratorUse, node, sure, call=short(row), what=e.why or "draw"
+    ),
+    "seed": lambda f, row, e, facts, node, sure: f.emit(
+        events.GeneratorUse, node, sure, call=short(row), what=e.why or "seed"
+    ),
+    "clock": lambda f, row, e, facts, node, sure: f.emit(
+        events.ClockRead, node, sure, call=short(row), what=e.why or "clock"
+    ),
+    "state": lambda f, row, e, facts, node, sure: f.emit(
+        events.HostMutation, node, sure, target=short(row), what=e.why or "state"
+    ),
+    "break": lambda f, row, e, facts, node, sure: f.emit(events.GraphBreak, node, sure, construct=short(row), why=e.why),
+}

@@ -1,0 +1,153 @@
+"""Functions about attributes, types and functions themselves."""
+
+from __future__ import annotations
+
+import ast
+from fnmatch import fnmatchcase
+
+from graphlint.effects.table import lookup
+from graphlint.interp.dispatch import attribute
+from graphlint.interp.frame import Frame
+from graphlint.interp.handlers import first, function
+from graphlint.interp.isinstance import split
+from graphlint.interp.objects import record_of, store_attribute
+from graphlint.types import Target
+from graphlint.values import (
+    EITHER,
+    FALSE,
+    TRUE,
+    Arguments,
+    Bool,
+    ClassValue,
+    External,
+    Function,
+    Instance,
+    Nothing,
+    Opaque,
+    Partial,
+    SuperValue,
+    Tensor,
+    Text,
+    Unknown,
+    Value,
+    join,
+    join_all,
+    members,
+)
+
+
+@function("builtins.isinstance", "builtins.issubclass")
+def isinstance_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    if len(arguments.positional) != 2:
+        return EITHER
+    inside, outside = split(frame, arguments.positional[0], arguments.positional[1])
+    return Bool(Target.NONE if inside is None else Target.BOTH, Target.NONE if outside is None else Target.BOTH)
+
+
+@function("builtins.hasattr")
+def hasattr_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    owner, name = first(arguments) or Unknown(), first(arguments, 1)
+    if not isinstance(name, Text) or name.value is None:
+        return EITHER
+    if all(isinstance(member, Tensor) for member in members(owner)):
+        return TRUE if lookup(f"torch.Tensor.{name.value}") is not None else FALSE
+    return EITHER
+
+
+@function("builtins.getattr")
+def getattr_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    owner, name = first(arguments) or Unknown(), first(arguments, 1)
+    default = first(arguments, 2)
+    if isinstance(name, Text) and name.value is not None:
+        found = attribute(frame, owner, name.value, node)
+        return found if default is None else join(found, default)
+    pattern = name.key if isinstance(name, Text) else "*"
+    held = [_any_attribute(frame, member, pattern) for member in members(owner)]
+    return join_all(held if default is None else [*held, default])
+
+
+def _any_attribute(frame: Frame, owner: Value, pattern: str) -> Value:
+    """Some attribute whose name is put together at run time: one made under the same pattern, else any that fits it."""
+    if not isinstance(owner, Instance):
+        return Unknown() if not isinstance(owner, Opaque) else owner
+    record = record_of(frame.machine, owner)
+    for key in (pattern, "*"):
+        found = record.read(frame.machine, key)
+        if found is not None:
+            return found
+    lasting = [
+        value
+        for name, value in record.items(frame.machine)
+        if fnmatchcase(name, pattern) and isinstance(value, (Tensor, Instance))
+    ]
+    return join_all(lasting) if lasting else Unknown()
+
+
+@function("builtins.setattr")
+def setattr_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    if len(arguments.positional) == 3:
+        owner, name, value = arguments.positional
+        store_attribute(frame, owner, name.key if isinstance(name, Text) else "*", value)
+    return Nothing()
+
+
+@function("builtins.super")
+def super_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    receiver = arguments.positional[1] if len(arguments.positional) == 2 else frame.receiver
+    start = (
+        arguments.positional[0].decl
+        if arguments.positional and isinstance(arguments.positional[0], ClassValue)
+        else frame.owner
+    )
+    if receiver is None or start is None:
+        return Unknown()
+    return SuperValue(receiver, start)
+
+
+@function("builtins.type")
+def type_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    value = first(arguments)
+    found = (
+        [ClassValue(member.decl) if isinstance(member, Instance) else Unknown() for member in members(value)]
+        if value is not None
+        else []
+    )
+    return join_all(found) if found else Unknown()
+
+
+@function("builtins.callable")
+def callable_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    return EITHER
+
+
+@function("functools.partial", "functools.partialmethod")
+def partial(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    if not arguments.positional:
+        return Unknown()
+    return Partial(arguments.positional[0], arguments.replace(positional=arguments.positional[1:]))
+
+
+@function("functools.wraps", "functools.update_wrapper")
+def wraps(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    return External("graphlint.same")
+
+
+@function("graphlint.same", "copy.copy", "copy.deepcopy", "functools.cache", "contextlib.contextmanager", "typing.cast_")
+def same(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    return first(arguments) or Unknown()
+
+
+@function("functools.lru_cache")
+def lru_cache(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    value = first(arguments)
+    return value if isinstance(value, Function) else External("graphlint.same")
+
+
+@function("typing.cast")
+def typing_cast(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    return first(arguments, 1) or Unknown()
+
+
+@function("dataclasses.replace")
+def replace(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    return first(arguments) or Unknown()

@@ -1,0 +1,92 @@
+"""Attributes of tensors, of objects from outside the tree, and of outside names."""
+
+from __future__ import annotations
+
+import ast
+
+from graphlint.effects import grammar
+from graphlint.effects.table import canonical, lookup
+from graphlint.interp.facts import Facts, bind_row
+from graphlint.interp.frame import Frame
+from graphlint.interp.placement import DTYPES
+from graphlint.interp.results import PLAIN, result
+from graphlint.types import Confidence
+from graphlint.values import (
+    EITHER,
+    Arguments,
+    DeviceValue,
+    DtypeValue,
+    External,
+    ExternalObject,
+    Kind,
+    Method,
+    Nothing,
+    Number,
+    Opaque,
+    Origin,
+    Place,
+    Seq,
+    Tensor,
+    Unknown,
+    Value,
+    join_all,
+)
+
+
+def tensor_attribute(frame: Frame, tensor: Tensor, name: str, node: ast.AST) -> Value:
+    """`tensor.name`: data the table has a row for, or a method."""
+    if name == "device":
+        return DeviceValue(tensor.place)
+    if name == "dtype":
+        return DtypeValue(tensor.kind)
+    if name == "shape":
+        return shape_of(tensor)
+    row = lookup(f"torch.Tensor.{name}")
+    if row is not None and row.attribute:
+        return result(frame, row, row.result, Facts(frame, row, Arguments((), (("self", tensor),)), None, None))
+    return Method(tensor, name) if row is not None else Unknown()
+
+
+def shape_of(tensor: Tensor) -> Value:
+    size = Number(Kind.INT, None, Origin.SHAPE)
+    return Seq("tuple", None, size) if tensor.rank is None else Seq("tuple", (size,) * tensor.rank)
+
+
+def object_attribute(frame: Frame, owner: ExternalObject, name: str, node: ast.AST) -> Value:
+    """An attribute of an object from outside: parameters of torch modules are on the device."""
+    row = lookup(f"{owner.name}.{name}")
+    if row is not None:
+        if row.attribute:
+            return result(frame, row, row.result, Facts(frame, row, Arguments((), (("self", owner),)), None, owner))
+        return Method(owner, name)
+    if owner.name.startswith("torch.nn."):
+        return _module_attribute(owner, name)
+    if owner.name.startswith("numpy."):
+        return Method(owner, name)
+    return Method(owner, name) if owner.name.startswith("torch.") else Unknown()
+
+
+def _module_attribute(owner: ExternalObject, name: str) -> Value:
+    if name == "training":
+        return EITHER
+    if name in ("weight", "bias") or name.startswith(("weight_", "bias_", "running_")):
+        tensor: Value = Tensor(Place.DEVICE, Kind.FLOAT, None, Confidence.CERTAIN, "parameter")
+        return join_all([tensor, Nothing()]) if name == "bias" else tensor
+    if owner.arguments is not None:
+        row = lookup(owner.name)
+        given = None if row is None else bind_row(row, owner.arguments, None).get(name)
+        if given is not None:
+            return given
+    return Method(owner, name)
+
+
+def external_attribute(name: str) -> Value:
+    """`torch.float32`, `torch.pi`, or a longer dotted name."""
+    if name.startswith("torch.") and name.count(".") == 1:
+        kind = DTYPES.get(name[6:])
+        if kind is not None:
+            return DtypeValue(kind)
+    row = lookup(name)
+    if row is not None and row.attribute and isinstance(row.result, (grammar.Plain, grammar.Number)):
+        return PLAIN.get(row.result.word, Opaque()) if isinstance(row.result, grammar.Plain) else Number(Kind.FLOAT)
+    return External(canonical(name))

@@ -1,0 +1,96 @@
+"""What all abstract values share: interned, so that equal values are the same object, and three small vocabularies.
+
+`Place` says where a tensor lives, `Kind` what its elements are and `Origin` what a Python number depends on.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Any, ClassVar, TypeVar, cast
+from zlib import crc32
+
+from graphlint.project import ClassDecl, FunctionDecl
+
+V = TypeVar("V", bound="Value")
+
+
+class Place(enum.Enum):
+    """Where a tensor lives."""
+
+    DEVICE = "device"
+    HOST = "host"
+    PINNED = "pinned"
+    UNKNOWN = "unknown"
+
+
+class Kind(enum.Enum):
+    """What the elements of a tensor (or a Python number) are."""
+
+    BOOL = "bool"
+    INT = "int"
+    FLOAT = "float"
+    COMPLEX = "complex"
+    ANY = "any"
+
+
+class Origin(enum.Enum):
+    """What a Python number depends on; later members win when two meet."""
+
+    CONST = 0
+    CONFIG = 1
+    SHAPE = 2
+    ARGUMENT = 3
+    STATE = 4
+    DATA = 5
+
+
+_pool: dict[tuple[Any, ...], Value] = {}
+
+
+class Value:
+    """Base of all values; instances are created through `intern` only."""
+
+    __slots__ = ("order",)
+    order: int
+    fields: ClassVar[tuple[str, ...]] = ()
+
+    def replace(self: V, **changes: Any) -> V:
+        return type(self)(*(changes.get(name, getattr(self, name)) for name in self.fields))
+
+    def __repr__(self) -> str:
+        parts = ", ".join(f"{getattr(self, name)!r}" for name in self.fields)
+        return f"{type(self).__name__}({parts})"
+
+
+def intern(cls: type[V], *content: Any) -> V:
+    """The one value of this class with this content."""
+    key = (cls, *content)
+    found = _pool.get(key)
+    if found is None:
+        found = object.__new__(cls)
+        found.order = _order_of(key)
+        for name, part in zip(cls.fields, content):
+            setattr(found, name, part)
+        _pool[key] = found
+    return cast("V", found)
+
+
+def _order_of(part: object) -> int:
+    """A number that depends on nothing but the content, so that unions have one order in every process."""
+    if isinstance(part, Value):
+        return part.order
+    if isinstance(part, tuple):
+        return hash(tuple([_order_of(each) for each in part]))
+    if isinstance(part, str):
+        return crc32(part.encode(errors="replace"))
+    if part is None or isinstance(part, (int, float)):
+        return hash(part) if part is not None else 7
+    if isinstance(part, enum.Enum):
+        return crc32(part.name.encode())
+    if isinstance(part, (FunctionDecl, ClassDecl)):
+        return crc32(f"{part.module.name}.{part.name}:{part.node.lineno}".encode(errors="replace"))
+    return crc32(getattr(part, "__name__", type(part).__name__).encode())
+
+
+def later(left: Origin, right: Origin) -> Origin:
+    return left if left.value >= right.value else right
