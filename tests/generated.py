@@ -53,15 +53,13 @@ def accuracy() -> str:
     record = json.loads((DOCS / "accuracy.json").read_text())
     if not record["sets"]:
         return "Not recorded yet."
-    head = "| programs | number | right | wrong | missed | precision | recall |\n"
-    rows = "".join(f"| {' | '.join(_measured(each))} |\n" for each in record["sets"])
-    return f"{record['recorded']}\n\n{head}| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n{rows}".rstrip()
-
-
-def _measured(one: dict[str, object]) -> list[str]:
-    right, wrong, missed = (int(str(one[key])) for key in ("right", "wrong", "missed"))
-    precision, recall = (f"{right / max(right + other, 1):.1%}" for other in (wrong, missed))
-    return [str(one["name"]), str(one["programs"]), str(right), str(wrong), str(missed), precision, recall]
+    columns = list(dict.fromkeys(name for each in record["sets"] for name in each["figures"]))
+    head = f"| programs | {' | '.join(columns)} |\n| --- |{' ---: |' * len(columns)}\n"
+    rows = "".join(
+        f"| {each['name']} | {' | '.join(str(each['figures'].get(name, '')) for name in columns)} |\n"
+        for each in record["sets"]
+    )
+    return f"Recorded {record['recorded']}.\n\n{head}{rows}".rstrip()
 
 
 def configuration() -> str:

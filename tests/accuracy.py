@@ -1,0 +1,180 @@
+"""Hold `graphlint check` against what a GPU refused in real models, and record the figures.
+
+    python -m tests.accuracy MODELS.jsonl SOURCES [--left-out FILE] [--diagnostics FILE] [--record "a name for the set"]
+
+Each line of MODELS.jsonl is one model: `result` ("ok" or "fail"), `package`, `illegal_lines` (each with `file` and
+`line`), and the executed lines as `lines_eager` and `lines_capture` (file to "1-3,7").  SOURCES holds the packages as
+installed.  A `breaks` diagnostic is right where some model was refused on its lines, and wrong where its lines ran under
+capture unharmed; an operand that `and`, `or` or a conditional expression may have skipped, and the lines of the
+left-out file, of which the measurement says nothing sure, count neither way.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import datetime
+import functools
+import json
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).parent.parent
+Line = tuple[str, int]
+RECORD = ROOT / "docs" / "accuracy.json"
+
+
+class Place(NamedTuple):
+    """One reported place: the lines it covers, where on the first line it begins, and how sure it is."""
+
+    file: str
+    first: int
+    last: int
+    column: int
+    confidence: str
+
+    def lines(self) -> set[Line]:
+        return {(self.file, number) for number in range(self.first, self.last + 1)}
+
+
+def numbers(ranges: str) -> Iterator[int]:
+    """1, 2, 3, 7 of "1-3,7"."""
+    for part in filter(None, ranges.split(",")):
+        first, _, last = part.partition("-")
+        yield from range(int(first), int(last or first) + 1)
+
+
+def executed(model: dict[str, Any]) -> set[Line]:
+    """The lines that a model ran while it was captured, or believed to be."""
+    tables = [model.get(key) or {} for key in ("lines_eager", "lines_capture")]
+    return {(file, n) for table in tables if isinstance(table, dict) for file, text in table.items() for n in numbers(text)}
+
+
+def refused(model: dict[str, Any]) -> set[Line]:
+    rows = model.get("illegal_lines") or []
+    return {(row["file"], row["line"]) for row in rows if row.get("file") and row.get("line")}
+
+
+class Statements:
+    """Where the simple statements of the sources end, and which operands may be skipped."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    @functools.cache  # noqa: B019  # one object for one run
+    def tree(self, file: str) -> ast.Module:
+        return ast.parse((self.root / file).read_text())
+
+    @functools.cache  # noqa: B019
+    def ends(self, file: str) -> dict[int, int]:
+        """The last line of the innermost simple statement (or header) that each line belongs to."""
+        found: dict[int, tuple[int, int]] = {}
+        for node in ast.walk(self.tree(file)):
+            if isinstance(node, ast.stmt):
+                body = getattr(node, "body", None)
+                last = max(node.lineno, body[0].lineno - 1) if body else node.end_lineno or node.lineno
+                for number in range(node.lineno, last + 1):
+                    size = last - node.lineno
+                    if number not in found or size <= found[number][0]:
+                        found[number] = (size, last)
+        return {number: last for number, (_, last) in found.items()}
+
+    @functools.cache  # noqa: B019
+    def skippable(self, file: str) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+        parts: list[ast.expr] = []
+        for node in ast.walk(self.tree(file)):
+            if isinstance(node, ast.BoolOp):
+                parts += node.values[1:]
+            elif isinstance(node, ast.IfExp):
+                parts += [node.body, node.orelse]
+        return [((p.lineno, p.col_offset), (p.end_lineno or p.lineno, p.end_col_offset or 0)) for p in parts]
+
+
+def places(rows: Iterable[dict[str, Any]], sources: Path, statements: Statements) -> list[Place]:
+    """The `breaks` diagnostics that are shown by default, one a place."""
+    found: dict[Line, Place] = {}
+    for row in rows:
+        path = Path(row["file"]) if Path(row["file"]).is_absolute() else Path.cwd() / row["file"]
+        if row["data"]["effect"] != "breaks" or not path.is_relative_to(sources):
+            continue
+        file, start = path.relative_to(sources).as_posix(), row["range"]["start"]
+        first = start["line"] + 1
+        last = max(first, min(row["range"]["end"]["line"] + 1, statements.ends(file).get(first, first)))
+        place = Place(file, first, last, start["character"], row["data"]["confidence"])
+        if (place.confidence != "possible" and (file, first) not in found) or place.confidence == "certain":
+            found[file, first] = place
+    return list(found.values())
+
+
+def figures(models: list[dict[str, Any]], found: list[Place], statements: Statements, left: set[Line]) -> dict[str, float]:
+    """Recall, precision, and the shares of models without a wrong place and with every refused line found."""
+    found = [place for place in found if not place.lines() & left]
+    done = [m for m in models if m["result"] == "ok" or (m.get("continue") or {}).get("complete")]
+    bad = set().union(*(refused(model) for model in models)) - left
+    ran = set().union(*(executed(model) for model in done))
+    said = set().union(*(place.lines() for place in found))
+    right = [place for place in found if place.lines() & bad]
+    wrong = [p for p in found if not p.lines() & bad and p.lines() & ran and not _may_be_skipped(p, statements)]
+    alarm = set().union(*(place.lines() for place in wrong))
+    captured = [executed(model) for model in models if model["result"] == "ok"]
+    failed = [refused(model) - left for model in models if refused(model) - left]
+    sure = [place for place in right + wrong if place.confidence == "certain"]
+    return {
+        "models": len(models),
+        "refused lines": len(bad),
+        "recall": round(len(bad & said) / len(bad), 3),
+        "precision": round(len(right) / len(right + wrong), 3),
+        "certain": round(sum(place in right for place in sure) / len(sure), 3),
+        "clean models": round(sum(not alarm & lines for lines in captured) / len(captured), 3),
+        "explained models": round(sum(lines <= said for lines in failed) / len(failed), 3),
+    }
+
+
+def _may_be_skipped(place: Place, statements: Statements) -> bool:
+    at = (place.first, place.column)
+    return any(start <= at <= end for start, end in statements.skippable(place.file))
+
+
+def checked(sources: Path, models: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The diagnostics of one run over every file that some model executed."""
+    files = sorted({file for model in models for file, _ in executed(model) if (sources / file).is_file()})
+    command = [sys.executable, "-m", "graphlint", "check", "--format", "json", "--exit-zero"]
+    run = subprocess.run([*command, *(str(sources / file) for file in files)], capture_output=True, text=True, check=True)
+    rows: list[dict[str, Any]] = json.loads(run.stdout)["diagnostics"]
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="hold graphlint against what a GPU refused in real models")
+    parser.add_argument("models", type=Path)
+    parser.add_argument("sources", type=Path)
+    parser.add_argument("--left-out", type=Path, help="[[file, line], ...] that count neither way")
+    parser.add_argument("--diagnostics", type=Path, help="a report of an earlier run, as JSON")
+    parser.add_argument("--record", default="", help="write the figures to docs/accuracy.json under this name")
+    options = parser.parse_args()
+    sources = options.sources.resolve()
+    every = map(json.loads, options.models.open())
+    models = [row for row in every if row["result"] in ("ok", "fail") and (sources / row["package"]).is_dir()]
+    rows = json.loads(options.diagnostics.read_text())["diagnostics"] if options.diagnostics else checked(sources, models)
+    statements = Statements(sources)
+    left = {(file, line) for file, line in json.loads(options.left_out.read_text())} if options.left_out else set()
+    told = figures(models, places(rows, sources, statements), statements, left)
+    for name, value in told.items():
+        print(f"{name:18} {value}")
+    if options.record:
+        _keep(options.record, told)
+
+
+def _keep(name: str, told: dict[str, float]) -> None:
+    record = json.loads(RECORD.read_text())
+    others = [row for row in record["sets"] if row["name"] != name]
+    today = datetime.date.today().isoformat()
+    sets = sorted([*others, {"name": name, "figures": told}], key=lambda row: str(row["name"]))
+    RECORD.write_text(json.dumps({"recorded": today, "sets": sets}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
