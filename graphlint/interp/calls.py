@@ -19,6 +19,7 @@ from graphlint.values import (
     External,
     ExternalObject,
     Function,
+    Identity,
     Instance,
     Method,
     ModuleValue,
@@ -39,10 +40,11 @@ from graphlint.values import (
 TUPLE_BASES = {"typing.NamedTuple", "collections.namedtuple"}
 ENUM_BASES = {"enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag"}
 
-RETURN_FIELDS = frozenset(
-    "values indices eigenvalues eigenvectors U S V Vh Q R L P LU pivots info solution residuals rank singular_values hist "
-    "bin_edges mantissa exponent sign logabsdet output counts inverse_indices X".split()
+_RETURN_FIELDS = (
+    "values indices eigenvalues eigenvectors U S V Vh Q R L P LU pivots info solution residuals rank "
+    "singular_values hist bin_edges mantissa exponent sign logabsdet output counts inverse_indices X"
 )
+RETURN_FIELDS = frozenset(_RETURN_FIELDS.split())
 """The fields of `torch.return_types`, the named tuples that operators give (torch 2.13 documentation)."""
 
 
@@ -61,6 +63,11 @@ def call_candidate(frame: Frame, callee: Candidate, arguments: Arguments, node: 
             for each in members(value)
         ]
     )
+
+
+@register(CALLS, Identity)
+def call_identity(frame: Frame, callee: Identity, arguments: Arguments, node: ast.AST) -> Value:
+    return arguments.positional[0] if arguments.positional else arguments.more or Unknown()
 
 
 @register(CALLS, Partial)

@@ -29,12 +29,14 @@ from graphlint.values import (
     ModuleValue,
     Nothing,
     Number,
+    Opaque,
     Place,
     Seq,
     Table,
     Tensor,
     Text,
     Union,
+    Unknown,
     Value,
     join_all,
     members,
@@ -124,8 +126,6 @@ def _is_none(frame: Frame, node: ast.expr) -> Test:
 
 
 def may_be_none(value: Value) -> bool:
-    from graphlint.values import Opaque, Unknown
-
     return isinstance(value, (Unknown, Opaque))
 
 

@@ -128,6 +128,7 @@ def rearrange(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST
     return Nothing()
 
 
+@method(Table, "copy")
 @method(Seq, "copy", "children", "modules", "union", "difference", "intersection")
 def copy(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
     return receiver
@@ -174,11 +175,6 @@ def update(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -
         changed = with_entry(changed, key, entry)
     write_back(frame, node, changed if brought.rest is None else with_entry(changed, None, brought.rest))
     return Nothing()
-
-
-@method(Table, "copy")
-def copy_table(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
-    return receiver
 
 
 @method(Text, "format")

@@ -37,12 +37,31 @@ from graphlint.values import (
 if TYPE_CHECKING:
     from graphlint.interp.machine import Machine
 
-SIZES = {"view", "reshape", "expand", "repeat", "zeros", "ones", "empty", "full", "arange", "randn", "rand", "range", "new_zeros", "new_ones", "new_empty", "unflatten"}
+SIZES = {
+    "view",
+    "reshape",
+    "expand",
+    "repeat",
+    "zeros",
+    "ones",
+    "empty",
+    "full",
+    "arange",
+    "randn",
+    "rand",
+    "range",
+    "new_zeros",
+    "new_ones",
+    "new_empty",
+    "unflatten",
+}
 ELSEWHERE = frozenset(name for kind in (dict, list, set, str) for name in dir(kind)) | {"values", "indices"}
 """Names that containers and strings have too: using one says nothing for a tensor."""
 
 
-def entry_arguments(machine: Machine, decl: FunctionDecl, receiver: Value | None, captured: bool = True) -> dict[str, Value]:
+def entry_arguments(
+    machine: Machine, decl: FunctionDecl, receiver: Value | None, captured: bool = True
+) -> dict[str, Value]:
     """A value for every parameter of a function nobody was seen calling."""
     spec = decl.node.args
     named = [*parameters(decl), *spec.kwonlyargs]
@@ -54,7 +73,11 @@ def entry_arguments(machine: Machine, decl: FunctionDecl, receiver: Value | None
     for arg in named:
         env[arg.arg] = _entry(machine, decl, arg, defaulted.get(arg.arg), uses)
     if spec.vararg is not None:
-        hint = Unknown() if spec.vararg.annotation is None else annotated(machine, decl.module, spec.vararg.annotation, decl.owner)
+        hint = (
+            Unknown()
+            if spec.vararg.annotation is None
+            else annotated(machine, decl.module, spec.vararg.annotation, decl.owner)
+        )
         env[spec.vararg.arg] = Seq("tuple", None, hint)
     if spec.kwarg is not None:
         env[spec.kwarg.arg] = Table((), Unknown())
@@ -125,7 +148,10 @@ class Uses:
                 self.other.add(name)
             case ast.Subscript(value=ast.Name(id=name), slice=ast.Tuple()):
                 self.tensor.add(name)
-            case ast.FormattedValue(value=ast.Name(id=name)) | ast.Compare(left=ast.Name(id=name), comparators=[ast.Constant(value=str())]):
+            case (
+                ast.FormattedValue(value=ast.Name(id=name))
+                | ast.Compare(left=ast.Name(id=name), comparators=[ast.Constant(value=str())])
+            ):
                 self.other.add(name)
 
     def _attribute(self, name: str, attr: str) -> None:

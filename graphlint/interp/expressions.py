@@ -6,6 +6,7 @@ import ast
 import builtins
 
 from graphlint.events import HostFormat
+from graphlint.interp.assignment import assign
 from graphlint.interp.conditions import test
 from graphlint.interp.dispatch import apply, attribute, element
 from graphlint.interp.frame import Frame, State, expression
@@ -193,8 +194,6 @@ def eval_comprehension(frame: Frame, node: ast.ListComp) -> Value:
 
 def _bind_generators(frame: Frame, generators: list[ast.comprehension]) -> int | None:
     """Bind the loop variables; the number of rounds if there is one loop over a container of known length."""
-    from graphlint.interp.statements import assign
-
     count = None
     for generator in generators:
         iterated = frame.eval(generator.iter)

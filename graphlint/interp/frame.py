@@ -65,7 +65,19 @@ class Link(NamedTuple):
 class Summary:
     """What one function did for one set of arguments."""
 
-    __slots__ = ("decl", "depth", "events", "links", "name", "owed", "receiver", "returned", "running", "seen", "unknown_calls")
+    __slots__ = (
+        "decl",
+        "depth",
+        "events",
+        "links",
+        "name",
+        "owed",
+        "receiver",
+        "returned",
+        "running",
+        "seen",
+        "unknown_calls",
+    )
 
     def __init__(self, name: str, decl: FunctionDecl | None = None, receiver: Value | None = None) -> None:
         self.name = name

@@ -9,10 +9,20 @@ from __future__ import annotations
 
 import ast
 
-from graphlint.events import FrozenScalar, HostIndex, HostMutation, HostToDevice, MaskIndex, ScalarStore, TensorBound
+from graphlint.events import (
+    DeviceToHost,
+    FrozenScalar,
+    HostIndex,
+    HostMutation,
+    HostToDevice,
+    MaskIndex,
+    ScalarStore,
+    TensorBound,
+)
 from graphlint.interp.dispatch import ITEMS, apply, attribute, item, register
 from graphlint.interp.frame import Frame, expression
 from graphlint.interp.mutation import path_of
+from graphlint.interp.objects import record_of, store_attribute
 from graphlint.types import Confidence
 from graphlint.values import (
     Arguments,
@@ -240,8 +250,6 @@ def instance_item(frame: Frame, instance: Instance, index: Value, node: ast.AST)
     method = attribute(frame, instance, "__getitem__", node)
     if isinstance(method, Function):
         return apply(frame, method, Arguments((index,)), node)
-    from graphlint.interp.objects import record_of
-
     record = record_of(frame.machine, instance)
     if record.children is not None:
         return item(frame, record.children, index, node)
@@ -286,11 +294,8 @@ def _store_container(frame: Frame, owner: Table | Seq, index: Value, value: Valu
     else:
         changed = Seq(owner.form, None, join(owner.element(), value) if owner.items or owner.rest else value)
     frame.env[path] = changed
-    if "." in path:
-        from graphlint.interp.objects import store_attribute
-
-        if isinstance(target.value, ast.Attribute):
-            store_attribute(frame, frame.eval(target.value.value), target.value.attr, changed)
+    if isinstance(target.value, ast.Attribute):
+        store_attribute(frame, frame.eval(target.value.value), target.value.attr, changed)
     if any(True for _ in tensors_in(value, 1)) and (path in frame.inputs or "." in path):
         frame.emit(HostMutation, target, target=ast.unparse(target), what="entry")
 
@@ -325,8 +330,6 @@ def _store_tensor(frame: Frame, tensor: Tensor, index: Value, value: Value, targ
 
 
 def _store_into_host(frame: Frame, tensor: Tensor, index: Value, value: Value, target: ast.Subscript) -> None:
-    from graphlint.events import DeviceToHost
-
     found = on_device(value) if isinstance(value, (Tensor, Union)) else None
     if found is not None:
         frame.emit(DeviceToHost, target, min(found.sure, tensor.sure), call=ast.unparse(target))

@@ -210,7 +210,9 @@ class Machine:
 
     def variable(self, found: Assigned) -> Value:
         """A module or class variable: all that is assigned to it."""
-        return self.once((found.module, found.values[0] if found.values else found.annotation), lambda: self._assigned(found))
+        return self.once(
+            (found.module, found.values[0] if found.values else found.annotation), lambda: self._assigned(found)
+        )
 
     def _assigned(self, found: Assigned) -> Value:
         frame = self.toplevel(found.module)
@@ -301,7 +303,10 @@ def calls_a_parameter(node: ast.AST) -> bool:
             names = {arg.arg for arg in (*inner.args.posonlyargs, *inner.args.args)}
             for nested in ast.walk(inner):
                 if nested is not inner and isinstance(nested, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-                    if any(isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in names for call in ast.walk(nested)):
+                    if any(
+                        isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in names
+                        for call in ast.walk(nested)
+                    ):
                         return True
     return False
 

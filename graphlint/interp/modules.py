@@ -15,6 +15,7 @@ from graphlint.values import (
     ClassValue,
     DeviceValue,
     ExternalObject,
+    Identity,
     Instance,
     Kind,
     Method,
@@ -163,9 +164,7 @@ def hook(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> 
     return Opaque()
 
 
-@module_method(
-    "state_dict", "load_state_dict", "zero_grad", "extra_repr", "register_load_state_dict_pre_hook", "named_buffers_"
-)
+@module_method("state_dict", "load_state_dict", "zero_grad", "extra_repr", "register_load_state_dict_pre_hook")
 def quiet(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
     return Opaque()
 
@@ -228,7 +227,6 @@ def device(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     "torch.jit.script",
     "torch.jit.ignore",
     "torch.jit.unused",
-    "torch.no_grad_",
     "torch.cuda.make_graphed_callables",
     "torch._dynamo.disable",
     "torch.jit.export",
@@ -237,10 +235,10 @@ def device(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
 def transparent(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     """Gives back what it was given, or a decorator that does."""
     value = first(arguments, 0, "model")
-    return ExternalObject("graphlint.same") if value is None else value
+    return Identity() if value is None else value
 
 
-@function("torch.utils.checkpoint.checkpoint", "torch.func.vmap_")
+@function("torch.utils.checkpoint.checkpoint")
 def call_through(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     """Calls its first argument with the others."""
     if not arguments.positional:

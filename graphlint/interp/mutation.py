@@ -71,7 +71,11 @@ def is_idle(frame: Frame, node: ast.expr) -> bool:
     match node:
         case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)):
             receiver = frame.receiver
-            if not isinstance(receiver, Instance) or frame.env.get(name) is not receiver or not is_building(frame, receiver):
+            if (
+                not isinstance(receiver, Instance)
+                or frame.env.get(name) is not receiver
+                or not is_building(frame, receiver)
+            ):
                 return False
             found = frame.machine.project.member(receiver.decl, method)
             return found is not None and method not in _setters(frame, receiver)
@@ -146,7 +150,9 @@ def report_growth(frame: Frame, node: ast.AST) -> None:
     if not isinstance(holder, ast.Attribute) or not isinstance(holder.value, ast.Name) or path_of(holder) in frame.env:
         return
     owner = frame.env.get(holder.value.id)
-    lasting = [each for each in members(owner) if isinstance(each, Instance) and not each.fresh] if owner is not None else []
+    lasting = (
+        [each for each in members(owner) if isinstance(each, Instance) and not each.fresh] if owner is not None else []
+    )
     if lasting and not any(is_building(frame, each) for each in lasting):
         frame.emit(HostMutation, node, target=ast.unparse(holder), what="container")
 

@@ -287,7 +287,9 @@ def _probe(machine: Machine, value: Instance, decl: FunctionDecl) -> dict[str, V
     return known
 
 
-def class_member(frame: Frame, decl: ClassDecl, name: str, receiver: Value | None, node: ast.AST, after: ClassDecl | None = None) -> Value | None:
+def class_member(
+    frame: Frame, decl: ClassDecl, name: str, receiver: Value | None, node: ast.AST, after: ClassDecl | None = None
+) -> Value | None:
     """A method (bound to the receiver), property or class variable along the bases."""
     machine = frame.machine
     found = machine.project.member(decl, name, after)
@@ -313,7 +315,9 @@ def bound(value: Value, receiver: Value | None) -> Value:
     return value
 
 
-def _method(frame: Frame, owner: ClassDecl, symbol: ast.FunctionDef | ast.AsyncFunctionDef, receiver: Value | None, node: ast.AST) -> Value:
+def _method(
+    frame: Frame, owner: ClassDecl, symbol: ast.FunctionDef | ast.AsyncFunctionDef, receiver: Value | None, node: ast.AST
+) -> Value:
     decl = owner.module.function(symbol, owner, symbol.name)
     names = {_last(item) for item in symbol.decorator_list}
     if "staticmethod" in names:
@@ -341,7 +345,10 @@ def is_abstract(symbol: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     body = [node for node in symbol.body if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))]
     if not body or any(_last(item) == "abstractmethod" for item in symbol.decorator_list):
         return True
-    return len(body) == 1 and (isinstance(body[0], ast.Pass) or isinstance(body[0], ast.Raise) and "NotImplementedError" in ast.dump(body[0]))
+    if len(body) != 1:
+        return False
+    refuses = isinstance(body[0], ast.Raise) and "NotImplementedError" in ast.dump(body[0])
+    return refuses or isinstance(body[0], ast.Pass)
 
 
 def overrides(decl: ClassDecl, name: str) -> list[tuple[ClassDecl, FunctionDecl]]:

@@ -81,11 +81,8 @@ def binary(frame: Frame, op: ast.operator, left: Value, right: Value, node: ast.
     if isinstance(left, Tensor) or isinstance(right, Tensor):
         note_frozen(frame, (left, right), node)
         return tensor_binary(op, left, right)
-    if (
-        (isinstance(left, Number)
-        and isinstance(right, (Number, Bool)))
-        or (isinstance(right, Number)
-        and isinstance(left, Bool))
+    if (isinstance(left, Number) and isinstance(right, (Number, Bool))) or (
+        isinstance(right, Number) and isinstance(left, Bool)
     ):
         return _number(op, left, right)
     if isinstance(left, Seq):

@@ -9,7 +9,7 @@ from graphlint.interp.conditions import truth
 from graphlint.interp.dispatch import apply, attribute, element
 from graphlint.interp.expressions import formats
 from graphlint.interp.frame import Frame
-from graphlint.interp.handlers import FUNCTIONS, device_tensor, first, function
+from graphlint.interp.handlers import device_tensor, first, function
 from graphlint.values import (
     EITHER,
     Arguments,
@@ -31,6 +31,8 @@ from graphlint.values import (
     members,
     tensors_in,
 )
+
+MATH = "ceil floor sqrt log log2 log10 exp pow sin cos tan atan atan2 hypot fabs isnan isinf isfinite gcd trunc comb erf"
 
 
 @function(
@@ -229,7 +231,8 @@ def slice_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     return SliceValue(parts[0], parts[1], parts[2])
 
 
-def _math(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+@function(*(f"math.{name}" for name in MATH.split()))
+def arithmetic(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     for value in arguments.values():
         tensor = device_tensor(value)
         if tensor is not None:
@@ -239,8 +242,3 @@ def _math(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
             break
     origins = [value.origin for value in arguments.values() if isinstance(value, Number)]
     return Number(Kind.FLOAT, None, max([Origin.CONFIG, *origins], key=lambda origin: origin.value))
-
-
-MATH = "ceil floor sqrt log log2 log10 exp pow sin cos tan atan atan2 hypot fabs isnan isinf isfinite gcd trunc comb erf"
-for _name in MATH.split():
-    FUNCTIONS[f"math.{_name}"] = _math

@@ -19,8 +19,8 @@ from graphlint.values import (
     Arguments,
     Bool,
     ClassValue,
-    External,
     Function,
+    Identity,
     Instance,
     Nothing,
     Opaque,
@@ -129,10 +129,10 @@ def partial(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
 
 @function("functools.wraps", "functools.update_wrapper")
 def wraps(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
-    return External("graphlint.same")
+    return Identity()
 
 
-@function("graphlint.same", "copy.copy", "copy.deepcopy", "functools.cache", "contextlib.contextmanager", "typing.cast_")
+@function("copy.copy", "copy.deepcopy", "dataclasses.replace", "functools.cache", "contextlib.contextmanager")
 def same(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     return first(arguments) or Unknown()
 
@@ -140,14 +140,9 @@ def same(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
 @function("functools.lru_cache")
 def lru_cache(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     value = first(arguments)
-    return value if isinstance(value, Function) else External("graphlint.same")
+    return value if isinstance(value, Function) else Identity()
 
 
 @function("typing.cast")
 def typing_cast(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     return first(arguments, 1) or Unknown()
-
-
-@function("dataclasses.replace")
-def replace(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
-    return first(arguments) or Unknown()

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 
-from graphlint.events import HostBranch, HostMutation
+from graphlint.events import HostBranch
+from graphlint.interp.assignment import assign
 from graphlint.interp.conditions import Test, test
 from graphlint.interp.context import enter
-from graphlint.interp.dispatch import element, item
-from graphlint.interp.frame import Frame, State, statement
+from graphlint.interp.dispatch import element
+from graphlint.interp.frame import Frame, State, restrict, statement
 from graphlint.interp.indexing import store_item
-from graphlint.interp.mutation import assign_attribute, defer, is_idle, path_of, report_entry
+from graphlint.interp.machine import decorate
+from graphlint.interp.mutation import defer, is_idle, path_of, report_entry
 from graphlint.interp.operators import binary
 from graphlint.project import imported
 from graphlint.types import Target
@@ -22,13 +24,10 @@ from graphlint.values import (
     Nothing,
     Number,
     Opaque,
-    Origin,
     Seq,
     Tensor,
     Unknown,
     Value,
-    join_all,
-    members,
 )
 
 LOOP_PASSES = 3
@@ -85,55 +84,8 @@ def _loaded(target: ast.expr) -> ast.expr:
     return ast.copy_location(new, target)
 
 
-def assign(frame: Frame, target: ast.expr, value: Value, node: ast.AST, augmented: bool = False) -> None:
-    """Bind a target to a value."""
-    match target:
-        case ast.Name(id=name):
-            _assign_name(frame, name, value, node, augmented)
-        case ast.Attribute():
-            assign_attribute(frame, target, value, node, augmented)
-        case ast.Subscript():
-            store_item(frame, frame.eval(target.value), frame.eval(target.slice), value, target)
-        case ast.Tuple(elts=targets) | ast.List(elts=targets):
-            _unpack(frame, targets, value, node)
-        case ast.Starred(value=inner):
-            assign(frame, inner, Seq("list", None, value), node)
-
-
-def _assign_name(frame: Frame, name: str, value: Value, node: ast.AST, augmented: bool) -> None:
-    for path in [path for path in frame.env if path.startswith(name + ".")]:
-        del frame.env[path]
-    if name in frame.globals:
-        frame.emit(HostMutation, node, target=name, what="counter" if augmented else "global")
-        value = Number(value.kind, None, Origin.STATE) if isinstance(value, Number) else value
-    frame.env[name] = value
-
-
-def _unpack(frame: Frame, targets: list[ast.expr], value: Value, node: ast.AST) -> None:
-    if isinstance(value, Seq) and value.items is not None and len(value.items) == len(targets):
-        if not any(isinstance(target, ast.Starred) for target in targets):
-            for target, part in zip(targets, value.items):
-                assign(frame, target, part, node)
-            return
-    for position, target in enumerate(targets):
-        part = _part(frame, value, position, node) if not isinstance(target, ast.Starred) else element(frame, value, node)
-        assign(frame, target, part, node)
-
-
-def _part(frame: Frame, value: Value, position: int, node: ast.AST) -> Value:
-    """Element number `position` of what is unpacked."""
-    found = [
-        item(frame, member, Number(value=position), node) if isinstance(member, Seq) else element(frame, member, node)
-        for member in members(value)
-        if not isinstance(member, Nothing)
-    ]
-    return join_all(found) if found else Unknown()
-
-
 @statement(ast.Return)
 def run_return(frame: Frame, node: ast.Return) -> None:
-    from graphlint.interp.frame import restrict
-
     value = Nothing() if node.value is None else frame.eval(node.value)
     frame.returns.append(restrict(value, frame.live))
     frame.live = Target.NONE
@@ -275,8 +227,6 @@ def run_assert(frame: Frame, node: ast.Assert) -> None:
 
 @statement(ast.FunctionDef, ast.AsyncFunctionDef)
 def run_function(frame: Frame, node: ast.FunctionDef) -> None:
-    from graphlint.interp.machine import decorate
-
     decl = frame.module.function(node, None, node.name)
     function: Value = Function(decl, None, frame.scope, None)
     frame.env[node.name] = decorate(frame, node.decorator_list, function)

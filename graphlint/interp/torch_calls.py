@@ -54,9 +54,11 @@ def call_row(
     return ExternalObject(row.name, arguments) if value is MODULE else value
 
 
-SIZES = frozenset(
-    "size sizes shape split_size split_sizes split_size_or_sections indices_or_sections repeats end k n steps length output_size".split()
+_SIZES = (
+    "size sizes shape split_size split_sizes split_size_or_sections indices_or_sections repeats end k n steps "
+    "length output_size"
 )
+SIZES = frozenset(_SIZES.split())
 """Parameters that decide the shape of a result, among those that take host numbers."""
 
 

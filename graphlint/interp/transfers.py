@@ -137,7 +137,12 @@ def cpu(frame: Frame, facts: Facts, node: ast.AST) -> Value:
 def pin_memory(frame: Frame, facts: Facts, node: ast.AST) -> Value:
     """A copy in page-locked memory, which a capture may copy from without blocking."""
     frame.emit(PinnedMemory, node, call=short(facts.row))
-    return join_all([each.replace(place=Place.PINNED) if isinstance(each, Tensor) else each for each in members(facts.value("self") or Unknown())])
+    return join_all(
+        [
+            each.replace(place=Place.PINNED) if isinstance(each, Tensor) else each
+            for each in members(facts.value("self") or Unknown())
+        ]
+    )
 
 
 @special("torch.tensor", "torch.as_tensor", "torch.asarray", "torch.Tensor.new_tensor", "torch.from_numpy")

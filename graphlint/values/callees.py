@@ -1,4 +1,4 @@
-"""What can be called or looked into: functions, classes, objects, modules, names from outside, and the arguments of calls."""
+"""What can be called or looked into: functions, classes, objects, modules, outside names, and arguments of calls."""
 
 from __future__ import annotations
 
@@ -121,6 +121,15 @@ class Candidate(Value):
 
     def __new__(cls, function: Value) -> Candidate:
         return intern(cls, function)
+
+
+class Identity(Value):
+    """A function that gives back what it is given, such as a decorator that changes nothing here."""
+
+    __slots__ = ()
+
+    def __new__(cls) -> Identity:
+        return intern(cls)
 
 
 class Partial(Value):

@@ -1,0 +1,66 @@
+"""Binding targets to values."""
+
+from __future__ import annotations
+
+import ast
+
+from graphlint.events import HostMutation
+from graphlint.interp.dispatch import element, item
+from graphlint.interp.frame import Frame
+from graphlint.interp.indexing import store_item
+from graphlint.interp.mutation import assign_attribute
+from graphlint.values import (
+    Nothing,
+    Number,
+    Origin,
+    Seq,
+    Unknown,
+    Value,
+    join_all,
+    members,
+)
+
+
+def assign(frame: Frame, target: ast.expr, value: Value, node: ast.AST, augmented: bool = False) -> None:
+    """Bind a target to a value."""
+    match target:
+        case ast.Name(id=name):
+            _assign_name(frame, name, value, node, augmented)
+        case ast.Attribute():
+            assign_attribute(frame, target, value, node, augmented)
+        case ast.Subscript():
+            store_item(frame, frame.eval(target.value), frame.eval(target.slice), value, target)
+        case ast.Tuple(elts=targets) | ast.List(elts=targets):
+            _unpack(frame, targets, value, node)
+        case ast.Starred(value=inner):
+            assign(frame, inner, Seq("list", None, value), node)
+
+
+def _assign_name(frame: Frame, name: str, value: Value, node: ast.AST, augmented: bool) -> None:
+    for path in [path for path in frame.env if path.startswith(name + ".")]:
+        del frame.env[path]
+    if name in frame.globals:
+        frame.emit(HostMutation, node, target=name, what="counter" if augmented else "global")
+        value = Number(value.kind, None, Origin.STATE) if isinstance(value, Number) else value
+    frame.env[name] = value
+
+
+def _unpack(frame: Frame, targets: list[ast.expr], value: Value, node: ast.AST) -> None:
+    if isinstance(value, Seq) and value.items is not None and len(value.items) == len(targets):
+        if not any(isinstance(target, ast.Starred) for target in targets):
+            for target, part in zip(targets, value.items):
+                assign(frame, target, part, node)
+            return
+    for position, target in enumerate(targets):
+        part = _part(frame, value, position, node) if not isinstance(target, ast.Starred) else element(frame, value, node)
+        assign(frame, target, part, node)
+
+
+def _part(frame: Frame, value: Value, position: int, node: ast.AST) -> Value:
+    """Element number `position` of what is unpacked."""
+    found = [
+        item(frame, member, Number(value=position), node) if isinstance(member, Seq) else element(frame, member, node)
+        for member in members(value)
+        if not isinstance(member, Nothing)
+    ]
+    return join_all(found) if found else Unknown()
