@@ -317,7 +317,8 @@ def _in_cells(finding: Finding, texts: Texts) -> Finding:
 
 
 def _in_cell(span: Span, texts: Texts) -> Span:
-    cells = texts[span.file].cells if span.file.endswith(notebook.SUFFIX) and span.file in texts else ()
+    source = texts.get(span.file) if span.file.endswith(notebook.SUFFIX) else None
+    cells = source.cells if source is not None else ()
     if not cells:
         return span
     cell, line = notebook.place(cells, span.line)
@@ -330,7 +331,8 @@ def _spans(finding: Finding) -> tuple[Span, ...]:
 
 def _lines(findings: Iterable[Finding], texts: Texts) -> dict[str, tuple[str, ...]]:
     files = sorted({span.file for each in findings for span in _spans(each)})
-    return {name: text for file in files if file in texts for name, text in _text(texts[file])}
+    sources = (source for file in files if (source := texts.get(file)) is not None)
+    return {name: text for source in sources for name, text in _text(source)}
 
 
 def _text(source: Source) -> Iterator[tuple[str, tuple[str, ...]]]:
