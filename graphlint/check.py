@@ -53,7 +53,6 @@ class Interpreter(Protocol):
     ) -> Iterable[RegionEvents]: ...
 
 
-
 @dataclass(frozen=True, slots=True)
 class Judged:
     """A region with what its events led to."""
@@ -223,9 +222,7 @@ def _unfinished(region: Region, failure: Exception) -> Finding:
     return internal(failure, region.span, f"interpreting `{region.name}`; it was not checked")
 
 
-def _selected(
-    findings: Iterable[Finding], config: Config, ignored: perfile.Ignored, texts: Texts
-) -> tuple[Finding, ...]:
+def _selected(findings: Iterable[Finding], config: Config, ignored: perfile.Ignored, texts: Texts) -> tuple[Finding, ...]:
     def is_left_out(each: Finding) -> bool:
         return not is_chosen(each.code, each.rule, (), ignored(texts.path(each.span.file)))
 

@@ -45,7 +45,7 @@ def spread(files: Sequence[Found], job: Job[R]) -> Iterator[R]:
     try:
         # A process a batch: what it used goes back at once, without a collector walking over its trees.
         with get_context("fork").Pool(workers, maxtasksperchild=1) as pool:
-            yield from pool.imap(_run, groups)  # type: ignore[misc]  # the pool gives back what the job returned
+            yield from pool.imap(_run, groups)
     finally:
         _job.clear()
 
@@ -64,7 +64,9 @@ def processors() -> int:
 class Texts(Mapping[str, Source]):
     """The files of a run by their reported names, parsed again when somebody asks for one."""
 
-    def __init__(self, files: Sequence[Found], read: Callable[[Found], Source], known: Mapping[str, Source] | None = None) -> None:
+    def __init__(
+        self, files: Sequence[Found], read: Callable[[Found], Source], known: Mapping[str, Source] | None = None
+    ) -> None:
         self._files = {each.name: each for each in files}
         self._read = read
         self._known: dict[str, Source | None] = dict(known or {})

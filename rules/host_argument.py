@@ -40,5 +40,5 @@ def host_argument(event: HostArgument) -> Finding | None:
 
 
 def _affected(event: HostArgument) -> Target:
-    """A value that may as well be a Python number, as the length of a cache, is one wherever Dynamo was seen to trace it."""
+    """A value that may as well be a Python number, as a cache length, is one wherever Dynamo was seen to trace it."""
     return Target.BOTH if event.splits and event.confidence is Confidence.CERTAIN else Target.GRAPH

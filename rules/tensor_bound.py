@@ -36,7 +36,7 @@ def tensor_bound(event: TensorBound) -> Finding | None:
 
 
 def _affected(event: TensorBound) -> Target:
-    """A value that may as well be a Python number, as the length of a cache, is one wherever Dynamo was seen to trace it."""
+    """A value that may as well be a Python number, as a cache length, is one wherever Dynamo was seen to trace it."""
     return Target.BOTH if event.confidence is Confidence.CERTAIN else Target.GRAPH
 
 

@@ -144,7 +144,7 @@ def test_a_host_number_parameter_reads_a_device_tensor() -> None:
 
 def test_a_row_is_read_in_all_its_parts() -> None:
     row = parse_row(
-        'torch.f(input, dim=None, *, out=None) -> reduce(input, int) if true(dim) else like(input, rank=rank(input)+1)'
+        "torch.f(input, dim=None, *, out=None) -> reduce(input, int) if true(dim) else like(input, rank=rank(input)+1)"
         ' ! read when device(input) and not none(dim) unless empty(input) "because" on graph since 2.1 until 2.9'
         " @ doc, h200-2.11"
     )

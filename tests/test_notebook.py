@@ -56,7 +56,7 @@ def test_findings_name_the_cell() -> None:
     source = parse_bytes(notebook(list(CELLS)), "a.ipynb")
     event = HostRead(span=Span("a.ipynb", 7, 8, 7, 16), text="x.item()", method="item")
     told = Told(Region("a.f", "marked", Span("a.ipynb", 6, 0, 8, 12)), (event,))
-    report = check_sources(Read((source,), ()), Config(), RULES, lambda sources, named: [told])
+    report = check_sources(Read((source,), ()), Config(), RULES, lambda sources, named=(), names=None: [told])
     assert concise.render(report).startswith("a.ipynb:cell 4:2:9: GL101")
     (got,) = json.loads(as_json.render(report, "1"))["diagnostics"]
     assert (got["file"], got["data"]["cell"], got["range"]["start"]) == ("a.ipynb", 4, {"line": 1, "character": 8})
