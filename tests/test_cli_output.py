@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from graphlint.commands.output import Sink, sinks
 from tests.test_cli import FAULTY, graphlint
 
 
@@ -108,3 +109,7 @@ def test_pruning_never_accepts_a_new_finding(folder: Path) -> None:
     (folder / "other.py").write_text(FAULTY)
     assert graphlint("check", "--baseline", "known.json", "--prune-baseline", cwd=folder).returncode == 1
     assert (folder / "known.json").read_text() == before
+
+
+def test_a_file_may_have_a_drive() -> None:
+    assert sinks(("sarif:C:\\out\\a.sarif", "text"), "") == (Sink("sarif", "C:\\out\\a.sarif"), Sink("text", ""))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import re
 import shutil
 import subprocess
 import sys
@@ -261,24 +263,27 @@ def test_a_missing_extra_is_told(tmp_path: Path) -> None:
     assert (done.returncode, "pip install 'torch-graphlint[lsp]'" in done.stderr) == (2, True)
 
 
-@pytest.mark.skipif(shutil.which("nvim") is None, reason="Neovim is not installed")
-def test_neovim_shows_what_the_server_says(tmp_path: Path) -> None:
-    (tmp_path / "model.py").write_text(FAULTY)
-    script = tmp_path / "init.lua"
-    script.write_text(
-        f"""
-local client = vim.lsp.start_client({{
-  cmd = {{ "{sys.executable}", "-m", "graphlint", "lsp" }},
-  root_dir = "{tmp_path}",
-}})
-vim.lsp.buf_attach_client(0, client)
+NEOVIM = """
 vim.wait(30000, function() return #vim.diagnostic.get(0) > 0 end, 50)
 for _, each in ipairs(vim.diagnostic.get(0)) do
   io.stdout:write(each.lnum .. ":" .. each.col .. " " .. each.code .. "\\n")
 end
 vim.cmd("qa!")
 """
+
+
+@pytest.mark.skipif(shutil.which("nvim") is None, reason="Neovim is not installed")
+def test_neovim_shows_what_the_server_says(tmp_path: Path) -> None:
+    """With the settings that docs/editors.md gives for it."""
+    page = (Path(__file__).parents[1] / "docs" / "editors.md").read_text()
+    settings = re.findall(r"```lua\n(.*?)```", page, re.DOTALL)[1]
+    (tmp_path / "model.py").write_text(FAULTY)
+    (tmp_path / "init.lua").write_text(settings)
+    (tmp_path / "show.lua").write_text(NEOVIM)
+    command = ["nvim", "--headless", "-u", "init.lua", "-c", "set filetype=python", "-c", "luafile show.lua", "model.py"]
+    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
+    environment = {**os.environ, "PATH": path, "HOME": str(tmp_path)}
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, timeout=3 * WAIT, check=False, env=environment
     )
-    command = ["nvim", "--headless", "--clean", "model.py", "-c", f"luafile {script}"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=WAIT, check=False)
     assert "5:19 GL101" in done.stdout + done.stderr
