@@ -209,10 +209,14 @@ class ClockRead(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostMutation(Event):
-    """Host state that outlives the region changes: `what` is "counter", "container", "global" or "entry"."""
+    """Host state that outlives the region changes: `what` is "counter", "container", "global", "entry" or "call".
+
+    A call changes what only torch holds, such as the state of a generator; `why` says what that is.
+    """
 
     target: str
     what: str
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

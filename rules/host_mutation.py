@@ -45,6 +45,12 @@ def host_mutation(event: HostMutation) -> Finding | None:
     if event.what == "entry" and "." not in event.target.partition("[")[0]:
         # An entry of a plain variable is how results are handed out; only a region that reads it back goes wrong.
         return None
+    if event.what == "call":
+        return finding(
+            event,
+            f"`{event.target}` runs only at capture, never on replay: {event.why}",
+            help="call it outside the region, before the capture or between replays",
+        )
     return finding(
         event,
         f"`{event.target}` is a host {event.what} that changes only at capture, never on replay",

@@ -71,6 +71,10 @@ def _copy(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, s
         frame.emit(events.HostLiteral, node, sure, call=short(row))
 
 
+def _state(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, sure: Confidence) -> None:
+    frame.emit(events.HostMutation, node, sure, target=short(row), what="call", why=effect.why)
+
+
 EMITTERS: dict[str, Emitter] = {
     "read": _read,
     "sync": lambda f, row, e, facts, node, sure: f.emit(events.Synchronize, node, sure, call=short(row)),
@@ -86,14 +90,10 @@ EMITTERS: dict[str, Emitter] = {
     "generator": lambda f, row, e, facts, node, sure: f.emit(
         events.GeneratorUse, node, sure, call=short(row), what=e.why or "draw"
     ),
-    "seed": lambda f, row, e, facts, node, sure: f.emit(
-        events.GeneratorUse, node, sure, call=short(row), what=e.why or "seed"
-    ),
+    "seed": lambda f, row, e, facts, node, sure: _state(f, row, e, facts, node, min(sure, Confidence.LIKELY)),
     "clock": lambda f, row, e, facts, node, sure: f.emit(
         events.ClockRead, node, sure, call=short(row), what=e.why or "clock"
     ),
-    "state": lambda f, row, e, facts, node, sure: f.emit(
-        events.HostMutation, node, sure, target=short(row), what=e.why or "state"
-    ),
+    "state": _state,
     "break": lambda f, row, e, facts, node, sure: f.emit(events.GraphBreak, node, sure, construct=short(row), why=e.why),
 }
