@@ -191,6 +191,15 @@ def test_what_is_not_known_does_not_exempt() -> None:
     assert table.happens(row.effects[0], DescribedCall(row, read_call("float32[2]@device"), training=True)) is False
 
 
+@pytest.mark.parametrize(
+    ("versions", "has"), [("since 2.11", True), ("since 2.12", False), ("until 2.11", False), ("until 2.12", True), ("", True)]
+)
+def test_an_effect_lasts_from_one_version_until_another(versions: str, has: bool) -> None:
+    row = parse_row(f"torch.f(input) -> like(input) ! {'read ' + versions if versions else 'read'} @ doc")
+    assert table.TORCH == (2, 11)
+    assert table.happens(row.effects[0], DescribedCall(row, read_call("float32[2]@device"))) is has
+
+
 def test_guards_are_constants_of_the_target() -> None:
     capturing = table.lookup("torch.cuda.is_current_stream_capturing")
     compiling = table.lookup("torch.compiler.is_compiling")

@@ -11,6 +11,11 @@ from graphlint.effects.grammar import Argument, Effect, Row, parse_row
 
 _FOLDER = Path(__file__).parent
 
+TORCH = (2, 11)
+"""The version of torch that predictions are for: the one that most rows were measured with."""
+
+NEVER = (99, 0)
+
 
 class Index(NamedTuple):
     """`lines`: name to its unparsed row; `aliases`: name to the name it means; `prefixes`: the same for whole families.
@@ -93,7 +98,9 @@ def _twin(name: str) -> Row | None:
 
 
 def happens(effect: Effect, facts: ArgumentFacts) -> bool | None:
-    """Whether the call that the facts describe has the effect."""
+    """Whether the call that the facts describe has the effect, in the version of torch that predictions are for."""
+    if not (effect.since or TORCH) <= TORCH < (effect.until or NEVER):
+        return False
     if effect.exempt is not None and evaluate(effect.exempt, facts) is True:
         return False
     return evaluate(effect.condition, facts)
