@@ -192,7 +192,8 @@ def test_what_is_not_known_does_not_exempt() -> None:
 
 
 @pytest.mark.parametrize(
-    ("versions", "has"), [("since 2.11", True), ("since 2.12", False), ("until 2.11", False), ("until 2.12", True), ("", True)]
+    ("versions", "has"),
+    [("since 2.11", True), ("since 2.12", False), ("until 2.11", False), ("until 2.12", True), ("", True)],
 )
 def test_an_effect_lasts_from_one_version_until_another(versions: str, has: bool) -> None:
     row = parse_row(f"torch.f(input) -> like(input) ! {'read ' + versions if versions else 'read'} @ doc")

@@ -11,6 +11,7 @@ from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import first, function
 from graphlint.interp.isinstance import split
 from graphlint.interp.objects import record_of, store_attribute
+from graphlint.interp.torch_calls import call_row
 from graphlint.types import Target
 from graphlint.values import (
     EITHER,
@@ -33,6 +34,7 @@ from graphlint.values import (
     join,
     join_all,
     members,
+    tensors_in,
 )
 
 
@@ -132,9 +134,18 @@ def wraps(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     return Identity()
 
 
-@function("copy.copy", "copy.deepcopy", "dataclasses.replace", "functools.cache", "contextlib.contextmanager")
+@function("copy.copy", "dataclasses.replace", "functools.cache", "contextlib.contextmanager")
 def same(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     return first(arguments) or Unknown()
+
+
+@function("copy.deepcopy")
+def deep_copy(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    """The copy is like what is copied; copying a tensor this way has effects of its own."""
+    value = first(arguments, 0, "x") or Unknown()
+    if any(True for _ in tensors_in(value)):
+        call_row(frame, "copy.deepcopy", arguments, node, None)
+    return value
 
 
 @function("functools.lru_cache")
