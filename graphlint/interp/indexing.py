@@ -206,7 +206,9 @@ def _is_ellipsis(value: Value) -> bool:
 @register(ITEMS, Seq)
 def sequence_item(frame: Frame, sequence: Seq, index: Value, node: ast.AST) -> Value:
     for member in members(index):
-        if isinstance(member, Tensor) and member.place is Place.DEVICE:
+        # Anything but an integer scalar is refused by Python itself: then the container is another one than was thought.
+        is_index = isinstance(member, Tensor) and member.rank in (None, 0) and member.kind in (Kind.INT, Kind.ANY)
+        if is_index and isinstance(member, Tensor) and member.place is Place.DEVICE:
             frame.emit(TensorBound, node, member.sure, role="index")
         if isinstance(member, SliceValue):
             _bounds(frame, Tensor(), member, node)
