@@ -21,11 +21,13 @@ from graphlint.values import (
     Function,
     Identity,
     Instance,
+    Kind,
     Method,
     ModuleValue,
     Nothing,
     Number,
     Opaque,
+    Origin,
     Partial,
     Seq,
     Table,
@@ -87,6 +89,8 @@ def call_partial(frame: Frame, callee: Partial, arguments: Arguments, node: ast.
 @register(CALLS, ClassValue)
 def call_class(frame: Frame, callee: ClassValue, arguments: Arguments, node: ast.AST) -> Value:
     """Make an object; inside a region it is fresh, and its constructor's events belong to the region."""
+    if frame.machine.watched is not None and frame.machine.watched[0] is callee.decl:
+        frame.machine.watched[1].append(arguments)
     outside = {base.name for base in frame.machine.project.mro(callee.decl) if isinstance(base, Outside)}
     if outside & TUPLE_BASES and "__init__" not in callee.decl.members:
         return Instance(callee.decl, arguments, frame.recording)
@@ -129,6 +133,13 @@ def _module_base(frame: Frame, decl: ClassDecl) -> str | None:
         if isinstance(base, Outside) and lookup(f"{base.name}.forward") is not None:
             return base.name
     return None
+
+
+@register(ATTRIBUTES, Unknown)
+def unknown_attribute(frame: Frame, value: Unknown, name: str, node: ast.AST) -> Value:
+    """What has a shape is an array of some kind, and its shape is made of numbers."""
+    size = Number(Kind.INT, None, Origin.SHAPE)
+    return Seq("tuple", None, size) if name == "shape" else size if name == "ndim" else Unknown()
 
 
 @register(CALLS, Seq)

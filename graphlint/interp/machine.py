@@ -68,6 +68,8 @@ class Machine:
         self.tables: dict[object, dict[str, list[FunctionDecl]]] = {}
         self.probes: dict[tuple[Instance, FunctionDecl], dict[str, Value]] = {}
         self.shadow: tuple[dict[object, Summary], dict[Instance, Record], dict[object, tuple[Value, int]]] = ({}, {}, {})
+        self.parts: dict[ClassDecl, dict[str, Value]] = {}
+        self.watched: tuple[ClassDecl, list[Arguments]] | None = None
         self.writes: list[tuple[Instance, dict[str, Value]]] = []
         self.captures: list[Capture] = []
         self.scopes: dict[ClassDecl, Scope] = {}
@@ -136,6 +138,15 @@ class Machine:
         finally:
             self.writes.pop()
             self.summaries, self.records, self.variables, self.stack, self.owed, self.provisional = kept
+
+    @contextmanager
+    def watching(self, owner: ClassDecl, made: list[Arguments]) -> Iterator[None]:
+        """Note the arguments of every object of one class that is made meanwhile."""
+        self.watched = (owner, made)
+        try:
+            yield
+        finally:
+            self.watched = None
 
     def begin(self) -> int:
         """Start something whose result may be kept; give what is returned to `settle`."""

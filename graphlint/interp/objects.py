@@ -14,6 +14,7 @@ from graphlint.interp.annotations import annotated
 from graphlint.interp.binding import bind, defaults, parameters
 from graphlint.interp.dispatch import ATTRIBUTES, apply, register
 from graphlint.interp.frame import Frame, Summary
+from graphlint.interp.makers import passed
 from graphlint.interp.record import Record
 from graphlint.project import ClassDecl, FunctionDecl, Outside, Symbol, assigned
 from graphlint.syntax import nested, stored
@@ -94,6 +95,8 @@ def _build(machine: Machine, instance: Instance, record: Record) -> None:
 def _construct(machine: Machine, instance: Instance, init: Function) -> None:
     if instance.arguments is None:
         env = guessed(machine, init.decl)
+        for name, part in passed(machine, init.decl, instance.decl).items():
+            env[name] = part if isinstance(env[name], Opaque) else env[name]
         first = parameters(init.decl)
         if first:
             env[first[0].arg] = instance
