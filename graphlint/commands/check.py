@@ -106,7 +106,11 @@ def _once(paths: Sequence[str], settings: Config, wanted: Wanted, options: Mappi
     if options["add_ignores"] is not None:
         import_module("graphlint.commands.mend").accepted(report, str(options["add_ignores"]), bool(options["diff"]))
         return 0
-    report = _mended(report, lambda texts: checked(paths, settings, known, unsaved=texts), options, paths)
+
+    def again(texts: Mapping[str, bytes], files: Sequence[str]) -> Report:
+        return checked(files or paths, settings, known, unsaved=texts)
+
+    report = _mended(report, again, options, paths)
     report = with_evidence(report, str(options["evidence"]), settings.root) if options["evidence"] else report
     if options["write_baseline"]:
         _write_baseline(str(options["write_baseline"]), report, settings)
@@ -118,7 +122,10 @@ def _once(paths: Sequence[str], settings: Config, wanted: Wanted, options: Mappi
 
 
 def _mended(
-    report: Report, again: Callable[[Mapping[str, bytes]], Report], options: Mapping[str, object], paths: Sequence[str]
+    report: Report,
+    again: Callable[[Mapping[str, bytes], Sequence[str]], Report],
+    options: Mapping[str, object],
+    paths: Sequence[str],
 ) -> Report:
     """Make or show fixes, as far as that was asked for; only then is what knows how imported."""
     level = "unsafe" if options["unsafe_fixes"] else "safe" if options["fix"] or options["diff"] else ""

@@ -20,7 +20,8 @@ from graphlint.report.totals import count
 from graphlint.source import decode, parse_bytes
 from graphlint.types import Report
 
-Check = Callable[[Mapping[str, bytes]], Report]
+Check = Callable[[Mapping[str, bytes], Sequence[str]], Report]
+"""Checks with some contents changed, by absolute path: the given files, or all without any."""
 
 
 def read(name: str) -> bytes:
@@ -33,7 +34,7 @@ def read(name: str) -> bytes:
 
 def fixed(report: Report, check: Check, level: str, diff: bool) -> tuple[Report, int]:
     """Fix files, or show how they would be fixed; gives the report of what is left and how many files differ."""
-    done = trial.mended(report, _by_path(check), read, level)
+    done = trial.mended(report, _by_path(check), read, level, _near(check))
     show(done.texts) if diff else write(done.texts)
     said = "would be fixed" if diff else "fixed"
     click.echo(f"graphlint: {count(len(done.held), 'finding')} {said} in {count(len(done.texts), 'file')}", err=True)
@@ -50,8 +51,16 @@ def shown(report: Report, check: Check) -> Report:
     return replace(report, findings=tuple(replace(each, fix=found.get(each.fingerprint)) for each in report.findings))
 
 
-def _by_path(check: Check) -> Check:
-    return lambda texts: check({os.path.abspath(name): text for name, text in texts.items()})
+def _by_path(check: Check) -> trial.Check:
+    return lambda texts: check(_paths(texts), ())
+
+
+def _near(check: Check) -> trial.Near:
+    return lambda texts, files: check(_paths(texts), files)
+
+
+def _paths(texts: Mapping[str, bytes]) -> dict[str, bytes]:
+    return {os.path.abspath(name): text for name, text in texts.items()}
 
 
 def accepted(report: Report, reason: str, diff: bool) -> None:

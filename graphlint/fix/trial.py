@@ -10,6 +10,7 @@ import ast
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 import libcst as cst
@@ -28,6 +29,8 @@ ROUNDS = 100
 LOADED = cures.__all__
 Texts = Mapping[str, bytes]
 Check = Callable[[Texts], Report]
+Near = Callable[[Texts, Sequence[str]], Report]
+"""A check of some files alone."""
 Read = Callable[[str], bytes]
 
 
@@ -80,8 +83,11 @@ def _tree(file: str, read: Read) -> Tree | None:
         return None
 
 
-def mended(report: Report, check: Check, read: Read, level: str = SAFE) -> Mended:
-    """Fix what can be fixed, round after round, until nothing more can be."""
+def mended(report: Report, check: Check, read: Read, level: str = SAFE, near: Near | None = None) -> Mended:
+    """Fix what can be fixed, round after round, until nothing more can be.
+
+    With `near`, each fix is first tried in its own file, which is quick; the whole is then checked once a round.
+    """
     done = Mended(report=report)
     for _ in range(ROUNDS):
         assert done.report is not None
@@ -90,8 +96,31 @@ def mended(report: Report, check: Check, read: Read, level: str = SAFE) -> Mende
         chosen = apart(each for each in found if _key(each) not in known)
         if not chosen:
             break
-        _round(done, chosen, check, read)
+        fitting = chosen if near is None else _fitting(done, chosen, near, read)
+        if fitting:
+            _round(done, fitting, check, read)
     return done
+
+
+def _fitting(done: Mended, chosen: Sequence[Candidate], near: Near, read: Read) -> list[Candidate]:
+    """The candidates that hold in their own files, or whose finding is only seen from others; the rest is refused."""
+    before: dict[tuple[str, ...], Report] = {}
+    fitting: list[Candidate] = []
+    for each in chosen:
+        files = tuple(sorted({each.finding.span.file, *(edit.span.file for edit in each.fix.edits)}))
+        if files not in before:
+            before[files] = near(done.texts, files)
+        alone = Mended(dict(done.texts), report=before[files])
+        is_seen = _counted(before[files])[each.finding.span.file, each.finding.code] > 0
+        if not is_seen or tried(alone, [each], partial(_nearby, near, files), read) is not None:
+            fitting.append(each)
+        else:
+            done.refused.append(each)
+    return fitting
+
+
+def _nearby(near: Near, files: Sequence[str], texts: Texts) -> Report:
+    return near(texts, files)
 
 
 def _key(candidate: Candidate) -> tuple[str, str]:
