@@ -149,6 +149,13 @@ def test_a_fix_that_brings_another_finding_is_left(rules: Registry) -> None:
     assert done.texts == {}
 
 
+def test_what_may_be_a_list_is_left_to_a_person(rules: Registry) -> None:
+    text = (FOLDER / "literal_names.unsafe.before.py").read_bytes().replace(b"scale: float", b"scale")
+    check = checker(text, rules)
+    assert b"torch.tensor(self.scale" in mended(check({}), check, lambda name: text, "unsafe").texts[NAME]
+    assert {each.safety for each in verified(check({}), check, lambda name: text).values()} == {"suggestion", "unsafe"}
+
+
 def test_fixes_that_hold_are_known_without_writing(rules: Registry) -> None:
     data = (FOLDER / "literals.before.py").read_bytes()
     check = checker(data, rules)

@@ -1,10 +1,10 @@
-"""A value that may be a number or a list, and constants that a module builds in every call."""
+"""A value that is said to be a number, and constants that a module builds in every call."""
 
 import torch
 
 
 class Model(torch.nn.Module):
-    def __init__(self, scale):
+    def __init__(self, scale: float):
         super().__init__()
         self.register_buffer("_constant_0", torch.tensor([0.5, 0.25]), persistent=False)
         self.scale = scale

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import libcst as cst
 
-from graphlint.fix.cure import SAFE, UNSAFE, Site, cure, fix, keyword, method, number
+from graphlint.fix.cure import SAFE, SUGGESTION, UNSAFE, Site, cure, fix, keyword, method, number, only_assignment
 from graphlint.fix.tree import Tree
 from graphlint.types import Fix
 
 FULL = {"tensor": "full", "as_tensor": "full", "asarray": "full", "new_tensor": "new_full"}
+NUMBERS = ("int", "float", "bool")
 KEPT = ("dtype", "device", "requires_grad")
 
 
@@ -24,9 +25,27 @@ def filled(site: Site) -> Fix | None:
     value, shape, sure = new
     made = as_full(site.tree, call, shape, value)
     title = f"fill on the device with `{FULL[method(call)]}`"
-    return fix(
-        title if sure else f"{title}, if the value is a number", SAFE if sure else UNSAFE, site.tree.replace(call, made)
-    )
+    if sure:
+        return fix(title, SAFE, site.tree.replace(call, made))
+    level = UNSAFE if _is_said_to_be_number(site.tree, value) else SUGGESTION
+    return fix(f"{title}, if the value is a number", level, site.tree.replace(call, made))
+
+
+def _is_said_to_be_number(tree: Tree, value: cst.BaseExpression) -> bool:
+    """Whether a variable or attribute is bound to a number, or annotated as one; an unannotated one may be a list."""
+    if isinstance(value, cst.Attribute):
+        owner = tree.enclosing(value, cst.ClassDef)
+        found = tree.assignments(owner, tree.code(value)) if owner is not None else ()
+        only = found[0].value if len(found) == 1 else None
+        return only is not None and (number(tree, only) or _is_said_to_be_number(tree, only))
+    function = tree.enclosing(value, cst.FunctionDef)
+    if not isinstance(value, cst.Name) or function is None:
+        return False
+    bound = only_assignment(tree, value)
+    if bound is not None:
+        return number(tree, bound)
+    parameters = [each for each in tree.within(function.params, cst.Param) if each.name.value == value.value]
+    return any(each.annotation and tree.code(each.annotation.annotation) in NUMBERS for each in parameters)
 
 
 def as_full(tree: Tree, call: cst.Call, shape: str, value: cst.BaseExpression) -> cst.Call:
