@@ -33,6 +33,7 @@ from graphlint.values import (
     Kind,
     Nothing,
     Number,
+    Opaque,
     Origin,
     Place,
     Seq,
@@ -351,7 +352,7 @@ def _stored_value(
     if host is not None and not masks:
         frame.emit(HostToDevice, target, min(tensor.sure, host.sure), call=ast.unparse(target), origin="")
         return
-    if masks or not all(isinstance(member, (Number, Bool)) for member in members(value)):
+    if masks or not all(isinstance(member, (Number, Bool, Opaque)) for member in members(value)):
         return
     _scalar(frame, tensor, index, parts, value, target)
 
