@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 
 from graphlint.effects.table import lookup
+from graphlint.events import LibraryRefused
 from graphlint.interp import torch_attributes, torch_calls
 from graphlint.interp.dispatch import ATTRIBUTES, CALLS, ELEMENTS, apply, attribute, count_unknown, element, item, register
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import FUNCTIONS, METHODS, MODULE_METHODS
 from graphlint.interp.objects import bound, class_member, is_module, record_of
 from graphlint.project import ClassDecl, Outside
-from graphlint.types import Confidence
+from graphlint.types import Confidence, Target
 from graphlint.values import (
     Arguments,
     Candidate,
@@ -19,6 +20,7 @@ from graphlint.values import (
     External,
     ExternalObject,
     Function,
+    Graphed,
     Identity,
     Instance,
     Kind,
@@ -70,6 +72,21 @@ def call_candidate(frame: Frame, callee: Candidate, arguments: Arguments, node: 
 @register(CALLS, Identity)
 def call_identity(frame: Frame, callee: Identity, arguments: Arguments, node: ast.AST) -> Value:
     return arguments.positional[0] if arguments.positional else arguments.more or Unknown()
+
+
+@register(CALLS, Graphed)
+def call_graphed(frame: Frame, callee: Graphed, arguments: Arguments, node: ast.AST) -> Value:
+    """Measured on an H200 with torch 2.11: "Cannot prepare for replay during capturing stage"."""
+    before = frame.live
+    frame.live &= Target.GRAPH
+    frame.emit(LibraryRefused, node, call="torch.compile", why="the compiled function records graphs of its own")
+    frame.live = before
+    return apply(frame, callee.function, arguments, node)
+
+
+@register(ATTRIBUTES, Graphed)
+def graphed_attribute(frame: Frame, value: Graphed, name: str, node: ast.AST) -> Value:
+    return attribute(frame, value.function, name, node)
 
 
 @register(CALLS, Partial)

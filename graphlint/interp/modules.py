@@ -15,6 +15,7 @@ from graphlint.values import (
     ClassValue,
     DeviceValue,
     ExternalObject,
+    Graphed,
     Identity,
     Instance,
     Kind,
@@ -221,6 +222,10 @@ def device(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     return DeviceValue(Place.UNKNOWN if place is None else place)
 
 
+GRAPHED_MODES = ("reduce-overhead", "max-autotune")
+"""The modes of `torch.compile` that record CUDA graphs (torch 2.13 documentation)."""
+
+
 @function(
     "torch.compile",
     "torch.compiler.disable",
@@ -235,7 +240,10 @@ def device(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
 def transparent(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     """Gives back what it was given, or a decorator that does."""
     value = first(arguments, 0, "model")
-    return Identity() if value is None else value
+    if value is None:
+        return Identity()
+    mode = arguments.keyword("mode")
+    return Graphed(value) if isinstance(mode, Text) and mode.value in GRAPHED_MODES else value
 
 
 @function("torch.utils.checkpoint.checkpoint")

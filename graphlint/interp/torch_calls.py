@@ -6,11 +6,13 @@ import ast
 from collections.abc import Callable
 
 from graphlint import events
+from graphlint.effects import grammar
 from graphlint.effects.grammar import Row
 from graphlint.effects.table import lookup
 from graphlint.interp.dispatch import count_unknown
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
+from graphlint.interp.handlers import MODULE_METHODS
 from graphlint.interp.operators import note_frozen
 from graphlint.interp.raising import raise_effect, short
 from graphlint.interp.results import MODULE, result
@@ -88,12 +90,21 @@ def call_tensor_method(frame: Frame, receiver: Tensor, name: str, arguments: Arg
     return call_row(frame, full, arguments, node, None, receiver)
 
 
+def is_module(value: ExternalObject) -> bool:
+    """Whether an object of torch's is a module: its constructor's row says so."""
+    row = lookup(value.name)
+    return row is not None and row.result == grammar.Plain("module")
+
+
 def call_object_method(frame: Frame, receiver: ExternalObject, name: str, arguments: Arguments, node: ast.AST) -> Value:
     full = f"{receiver.name}.{name}"
     row = lookup(full)
     if row is None:
         if receiver.name.startswith("numpy."):
             return receiver
+        handler = MODULE_METHODS.get(name) if is_module(receiver) else None
+        if handler is not None:
+            return handler(frame, receiver, arguments, node)
         count_unknown(frame, node)
         return Unknown()
     has_self = bool(row.parameters) and row.parameters[0].name == "self"

@@ -113,6 +113,16 @@ class Method(Value):
         return intern(cls, receiver, name)
 
 
+class Graphed(Value):
+    """A function compiled in a mode that records graphs of its own."""
+
+    __slots__ = fields = ("function",)
+    function: Value
+
+    def __new__(cls, function: Value) -> Graphed:
+        return intern(cls, function)
+
+
 class Candidate(Value):
     """A method of one of the classes that an object of an abstract type may belong to."""
 
