@@ -1,0 +1,86 @@
+"""Batches and processes: how files are shared out changes nothing that is found."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from graphlint import spread
+from graphlint.check import check
+from graphlint.config import Config
+from graphlint.interp import interpret
+from graphlint.registry import load
+from graphlint.types import Report
+
+HELPER = """
+import torch
+
+def count(mask):
+    return mask.sum().item()
+
+class Cache:
+    def __init__(self):
+        self.seen = None
+
+    def update(self, x):
+        self.seen = x if self.seen is None else torch.cat((self.seen, x))
+        return self.seen
+"""
+MODEL = """
+import torch
+from torch import nn
+
+from .helper import Cache, count
+
+class Model{number}(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cache = Cache()
+
+    def forward(self, x):
+        rows = self.cache.update(x)
+        return rows[: count(x > {number})]
+"""
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package of a dozen models that all use one helper."""
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "helper.py").write_text(HELPER)
+    for number in range(12):
+        (package / f"model_{number}.py").write_text(MODEL.format(number=number))
+    monkeypatch.chdir(tmp_path)
+    return package
+
+
+def run(batch: int, worthwhile: int, monkeypatch: pytest.MonkeyPatch) -> Report:
+    monkeypatch.setattr(spread, "BATCH", batch)
+    monkeypatch.setattr(spread, "WORTHWHILE", worthwhile)
+    monkeypatch.setattr(spread, "processors", lambda: 3)
+    return check(["package"], Config(), load(), interpret)
+
+
+def test_the_size_of_a_batch_changes_nothing(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    together = run(100, 1000, monkeypatch)
+    assert run(1, 1000, monkeypatch) == together
+    assert run(5, 1000, monkeypatch) == together
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked only where the platform can")
+def test_several_processes_find_what_one_finds(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run(2, 1, monkeypatch) == run(100, 1000, monkeypatch)
+
+
+def test_a_fault_in_a_file_of_another_batch_is_told_once_with_all_its_regions(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = run(1, 1000, monkeypatch)
+    reads = [each for each in report.findings if each.code == "GL101"]
+    assert [(each.span.file, each.span.line) for each in reads] == [("package/helper.py", 5)]
+    assert len(report.regions) == 12
+    assert all(region.verdict != "clean" for region in report.regions)
