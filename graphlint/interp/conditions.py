@@ -73,7 +73,9 @@ def test(frame: Frame, node: ast.expr, construct: str) -> Test:
             outcome = _is_none(frame, left)
             return outcome if isinstance(op, ast.Is) else Test(outcome.false, outcome.true)
         case ast.Call(func=ast.Name(id="isinstance"), args=[subject, classes]):
-            return _isinstance(frame, subject, classes)
+            return _isinstance(frame, subject, frame.eval(classes))
+        case ast.Call(func=ast.Attribute(attr="is_tensor"), args=[subject]):
+            return _isinstance(frame, subject, External("torch.Tensor"))
         case ast.NamedExpr(target=target, value=inner):
             value = frame.eval(node)
             return _truthy(frame, target, value, inner, construct)
@@ -129,8 +131,8 @@ def may_be_none(value: Value) -> bool:
     return isinstance(value, (Unknown, Opaque))
 
 
-def _isinstance(frame: Frame, subject: ast.expr, classes: ast.expr) -> Test:
-    value, wanted = frame.eval(subject), frame.eval(classes)
+def _isinstance(frame: Frame, subject: ast.expr, wanted: Value) -> Test:
+    value = frame.eval(subject)
     inside, outside = split(frame, value, wanted)
     path = path_of(subject)
     true = Arm(Target.NONE if inside is None else Target.BOTH, {path: inside} if path and inside is not None else {})

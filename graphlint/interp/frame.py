@@ -60,6 +60,7 @@ class Link(NamedTuple):
     span: Span
     summary: Summary
     targets: Target
+    ceiling: Confidence = Confidence.CERTAIN
 
 
 class Summary:
@@ -212,10 +213,15 @@ class Frame:
         known = self.summary.seen.get(key)
         if known is None:
             self.summary.seen[key] = len(self.summary.links)
-            self.summary.links.append(Link(span, summary, self.live))
+            self.summary.links.append(Link(span, summary, self.live, self._passed_on()))
         else:
             old = self.summary.links[known]
-            self.summary.links[known] = old._replace(targets=old.targets | self.live)
+            ceiling = max(old.ceiling, self._passed_on())
+            self.summary.links[known] = old._replace(targets=old.targets | self.live, ceiling=ceiling)
+
+    def _passed_on(self) -> Confidence:
+        """What a call inherits: code that the warm-up has run for good is hardly ever run by the capture."""
+        return Confidence.POSSIBLE if self.ceiling is Confidence.POSSIBLE else Confidence.CERTAIN
 
     def whole(self, node: ast.AST) -> Span:
         first: int = getattr(node, "lineno", 1)

@@ -38,6 +38,7 @@ from graphlint.values import (
 DEEPEST_CALL = 60
 MOST_ROUNDS = 3
 NOTHING_OWED = 1 << 30
+MEMOISING = (Outside("functools.lru_cache"), Outside("functools.cache"))
 FINAL = NOTHING_OWED
 
 
@@ -60,6 +61,7 @@ class Machine:
         self.variables: dict[object, tuple[Value, int]] = {}
         self.provisional: dict[int, list[tuple[dict[Any, Any], object]]] = {}
         self.globals: dict[tuple[Module, str], Resolved] = {}
+        self.memoised: dict[FunctionDecl, bool] = {}
         self.wrapping: dict[FunctionDecl, bool] = {}
         self.setters: dict[object, frozenset[str]] = {}
         self.missing: set[tuple[Module, str]] = set()
@@ -263,6 +265,15 @@ class Machine:
             return plain
         frame = self.toplevel(decl.module)
         return self.once((decl, "decorated"), lambda: decorate(frame, node.decorator_list, plain), plain)
+
+    def is_memoised(self, decl: FunctionDecl) -> bool:
+        """Whether a function is run once for the same arguments: `functools.cache` and `lru_cache`."""
+        known = self.memoised.get(decl)
+        if known is None:
+            marks = getattr(decl.node, "decorator_list", [])
+            names = [self.project.dotted(decl.module, each.func if isinstance(each, ast.Call) else each) for each in marks]
+            known = self.memoised[decl] = any(name in MEMOISING for name in names)
+        return known
 
     def may_wrap(self, module: Module, node: ast.expr) -> bool:
         """Whether a decorator can put other code around a function: one that never calls it cannot."""

@@ -15,7 +15,7 @@ from graphlint.interp.binding import bind, defaults, parameters
 from graphlint.interp.dispatch import ATTRIBUTES, apply, register
 from graphlint.interp.frame import Frame, Summary
 from graphlint.interp.makers import passed
-from graphlint.interp.record import Record
+from graphlint.interp.record import Record, counters
 from graphlint.project import ClassDecl, FunctionDecl, Outside, Symbol, assigned
 from graphlint.syntax import nested, stored
 from graphlint.types import Confidence
@@ -210,7 +210,8 @@ def _written(machine: Machine, value: Instance, record: Record, name: str) -> Va
     first = record.read(machine, name)
     late = None if record.building else explore(machine, value, record, name)
     if first is not None and not record.building:
-        first = settled(first, late is not None or name in late_writers(machine, value.decl))
+        rewritten = late is not None or name in late_writers(machine, value.decl)
+        first = settled(first, rewritten, name in counters(machine, value.decl))
     if first is None or late is None:
         return first if late is None else late
     if is_module(machine, value.decl) and on_device(late) is not None:
@@ -225,14 +226,14 @@ def without_host(value: Value) -> Value | None:
     return join_all(kept) if kept else None
 
 
-def settled(value: Value, rewritten: bool) -> Value:
+def settled(value: Value, rewritten: bool, counted: bool) -> Value:
     """An attribute's value once `__init__` is over: flags may be switched, and a None nobody fills may still be."""
     if isinstance(value, Bool):
         return EITHER
     if isinstance(value, Nothing) and not rewritten:
         return join(value, Unknown())
     if isinstance(value, Number) and rewritten:
-        return Number(value.kind, None, Origin.STATE)
+        return Number(value.kind, None, Origin.STATE if counted else Origin.CONFIG)
     return value
 
 

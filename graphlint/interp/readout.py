@@ -15,7 +15,7 @@ from graphlint.interp.frame import Frame, Link, Summary
 from graphlint.interp.machine import Machine
 from graphlint.project import ClassDecl, FunctionDecl, Module, Project
 from graphlint.regions import Compiled, Forward, Marked, Site, compiled, forwards, marked, sites
-from graphlint.types import Region, Span, Step, Target
+from graphlint.types import Confidence, Region, Span, Step, Target
 from graphlint.values import Arguments, Function, Instance, Seq, Table, Text, Value, members
 
 
@@ -187,23 +187,25 @@ def case_arguments(args: Value, kwargs: Value) -> Arguments:
 
 def read_out(summary: Summary, live: Target, reached: Reached) -> Iterator[Event]:
     """All events below a summary, the shortest trail to each, for the targets that get there; notes what was called."""
-    waiting: deque[tuple[Summary, Target, tuple[Step, ...]]] = deque([(summary, live, ())])
-    seen: dict[Summary, Target] = {}
+    waiting: deque[tuple[Summary, Target, Confidence, tuple[Step, ...]]] = deque([(summary, live, Confidence.CERTAIN, ())])
+    seen: dict[tuple[Summary, Confidence], Target] = {}
     while waiting:
-        here, targets, trail = waiting.popleft()
-        if seen.get(here, Target.NONE) & targets == targets and here in seen:
+        here, targets, ceiling, trail = waiting.popleft()
+        known = seen.get((here, ceiling))
+        if known is not None and known & targets == targets:
             continue
-        if here not in seen:
+        if known is None:
             _note(here, reached)
-        seen[here] = seen.get(here, Target.NONE) | targets
+        seen[here, ceiling] = (known or Target.NONE) | targets
         for event in here.events:
             if event.targets & targets:
-                yield replace(event, targets=event.targets & targets, trail=trail)
+                sure = min(event.confidence, ceiling)
+                yield replace(event, targets=event.targets & targets, trail=trail, confidence=sure)
         for link in here.links:
             if link.targets & targets:
                 # The first link leads from the synthetic caller into the region itself: no step of the user's.
                 step = () if here is summary else (Step(link.span, link.summary.name),)
-                waiting.append((link.summary, link.targets & targets, trail + step))
+                waiting.append((link.summary, link.targets & targets, min(ceiling, link.ceiling), trail + step))
 
 
 def _note(summary: Summary, reached: Reached) -> None:

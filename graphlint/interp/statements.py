@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from graphlint.events import HostBranch
 from graphlint.interp.assignment import assign
@@ -13,14 +14,17 @@ from graphlint.interp.frame import Frame, State, restrict, statement
 from graphlint.interp.indexing import store_item
 from graphlint.interp.machine import decorate
 from graphlint.interp.mutation import defer, is_idle, path_of, report_entry
+from graphlint.interp.objects import is_module
 from graphlint.interp.operators import binary
 from graphlint.project import imported
-from graphlint.types import Target
+from graphlint.syntax import nested, stored
+from graphlint.types import Confidence, Target
 from graphlint.values import (
     Bool,
     ClassValue,
     External,
     Function,
+    Instance,
     Nothing,
     Number,
     Opaque,
@@ -104,12 +108,36 @@ def run_if(frame: Frame, node: ast.If) -> None:
     before = frame.save()
     ends = []
     frame.conditional += 1
+    ceiling = frame.ceiling
     for arm, body in ((outcome.true, node.body), (outcome.false, node.orelse)):
         frame.restore(State({**before.env, **arm.facts}, before.live & arm.live))
+        if body is node.body and fills_once(frame, node):
+            frame.ceiling = Confidence.POSSIBLE
         frame.run(body)
+        frame.ceiling = ceiling
         ends.append(State(frame.env, frame.live))
     frame.conditional -= 1
     frame.merge(*ends)
+
+
+def fills_once(frame: Frame, node: ast.If) -> bool:
+    """`if self.table is None: self.table = ...` in a module: the warm-up has filled it before the capture."""
+    match node.test:
+        case ast.Compare(
+            left=ast.Attribute(value=ast.Name()) as tested, ops=[ast.Is()], comparators=[ast.Constant(value=None)]
+        ):
+            path = path_of(tested)
+        case _:
+            return False
+    receiver = frame.receiver
+    if not isinstance(receiver, Instance) or receiver.fresh or not is_module(frame.machine, receiver.decl):
+        return False
+    return any(isinstance(each, ast.Attribute) and path_of(each) == path for each in _stored(node.body))
+
+
+def _stored(body: list[ast.stmt]) -> Iterator[ast.expr]:
+    for each in nested(body):
+        yield from stored(each)
 
 
 @statement(ast.While)
