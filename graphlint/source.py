@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from graphlint import notebook
-from graphlint.errors import Unreadable
+from graphlint.errors import Unreadable, UsageError
 from graphlint.types import Span
 
 LIMIT = 8 << 20
@@ -51,6 +51,17 @@ class Comment(NamedTuple):
     line: int
     column: int
     text: str
+
+
+SPARED = frozenset({".py", ".pyi", ".ipynb", ".toml", ".cfg", ".ini"})
+"""Endings of files that people write: no report takes the place of one."""
+
+
+def spare(file: str) -> None:
+    """Refuse to write over a file that is no report; raises `UsageError`."""
+    path = Path(file)
+    if path.suffix in SPARED and path.exists():
+        raise UsageError(f"`{file}` is there already and is no report", "name a file of its own, such as `report.json`")
 
 
 def read(path: Path, name: str) -> Source:

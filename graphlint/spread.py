@@ -7,6 +7,7 @@ batch finds does not depend on the others: the result is the same for any size o
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
@@ -44,10 +45,15 @@ def spread(files: Sequence[Found], job: Job[R]) -> Iterator[R]:
     _job[:] = [job]
     try:
         # A process a batch: what it used goes back at once, without a collector walking over its trees.
-        with get_context("fork").Pool(workers, maxtasksperchild=1) as pool:
+        with get_context("fork").Pool(workers, _hold, maxtasksperchild=1) as pool:
             yield from pool.imap(_run, groups)
     finally:
         _job.clear()
+
+
+def _hold() -> None:
+    """Leave an interrupt to the process that waits: it ends the others, and says so once."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _run(group: Sequence[Found]) -> object:

@@ -113,3 +113,13 @@ def test_pruning_never_accepts_a_new_finding(folder: Path) -> None:
 
 def test_a_file_may_have_a_drive() -> None:
     assert sinks(("sarif:C:\\out\\a.sarif", "text"), "") == (Sink("sarif", "C:\\out\\a.sarif"), Sink("text", ""))
+
+
+@pytest.mark.parametrize(
+    "option", [("--write-baseline", "model.py"), ("--format", "sarif:model.py"), ("--output", "model.py")]
+)
+def test_no_report_takes_the_place_of_a_source(option: tuple[str, ...], folder: Path) -> None:
+    done = graphlint("check", *option, "model.py", cwd=folder)
+    assert done.returncode == 2
+    assert "`model.py` is there already and is no report" in done.stderr
+    assert (folder / "model.py").read_text() == FAULTY

@@ -15,6 +15,7 @@ from graphlint import __version__
 from graphlint.errors import UsageError, near
 from graphlint.registry import Registry
 from graphlint.report import concise, text, totals
+from graphlint.source import spare
 from graphlint.types import Report
 
 PEOPLE = ("text", "concise", "github", "markdown")
@@ -100,6 +101,7 @@ def written(rendering: str, file: str) -> None:
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # a terminal may not be UTF-8
         click.echo(rendering, nl=False, color=True)
         return
+    spare(file)
     try:
         Path(file).write_text(rendering, encoding="utf-8", newline="\n")
     except OSError as error:

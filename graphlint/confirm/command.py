@@ -23,6 +23,7 @@ from graphlint.confirm.plan import Options, Plan
 from graphlint.confirm.process import Result
 from graphlint.confirm.reconcile import Reconciled
 from graphlint.errors import UsageError
+from graphlint.source import spare
 
 Row = tuple[Result, Reconciled]
 
@@ -60,6 +61,8 @@ def confirm(targets: tuple[str, ...], format: str, record: str, compare: bool, o
     Exits 0 when all capture and replay equal to eager, 1 when one does not, 2 when one could not be run.
     """
     root = Path.cwd()
+    if record:
+        spare(record)
     plans = planned(targets, given, root)
     results = process.run(plans, gpus(os.environ), one_process, progress=_progress(len(plans)))
     if sys.stderr.isatty():
