@@ -127,7 +127,7 @@ def _walk(root: str, excluded: tuple[Patterns, ...], refused: list[Refused]) -> 
             if entry.is_dir(follow_symlinks=False):
                 if not _is_skipped(entry.name) and not _left_out(entry.path + os.sep, patterns):
                     stack.append((entry.path, patterns))
-            elif entry.name.endswith(SUFFIXES) and not _is_folder(entry) and not _left_out(entry.path, patterns):
+            elif entry.name.endswith(SUFFIXES) and _is_file(entry) and not _left_out(entry.path, patterns):
                 yield Found(Path(entry.path), _joined(prefix, entry.path.removeprefix(start)))
 
 
@@ -136,11 +136,12 @@ def _joined(prefix: str, below: str) -> str:
     return name if prefix == "." else f"{prefix.rstrip('/')}/{name}"
 
 
-def _is_folder(entry: os.DirEntry[str]) -> bool:
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    """Whether there is a file; links that lead nowhere are not, such as the locks that editors leave."""
     try:
-        return entry.is_dir()
+        return entry.is_file()
     except OSError:
-        return False  # a link that leads nowhere is told when it is read
+        return False
 
 
 def _is_skipped(folder: str) -> bool:

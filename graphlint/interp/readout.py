@@ -58,7 +58,9 @@ def _read_entry(
     except (Exception, RecursionError) as error:
         machine.depth = 0
         node = module.source.tree if entry.decl is None else entry.decl.node
-        name = module.name if entry.decl is None else f"{module.name}.{entry.decl.name}"
+        owner = entry.owner if isinstance(entry, Forward) else None if entry.decl is None else entry.decl.owner
+        within = f"{owner.name}." if owner is not None else ""
+        name = module.name if entry.decl is None else f"{module.name}.{within}{entry.decl.name}"
         yield RegionEvents(region_of(None, name, "failed", node, module), (), 0, error)
 
 

@@ -92,10 +92,14 @@ def _named(act: Act) -> str:
     return act.thing.name or act.text
 
 
+BLIND = frozenset(("", "argument", "isinstance", "issubclass", "type", "id", "hash", "callable", "hasattr", "len"))
+"""Calls that see that a tensor is there, not what it holds."""
+
+
 def _computes(act: Act) -> bool:
     """Whether a read is of the values, and not of the shape only."""
     name = act.name.rpartition(".")[2]
-    return name not in ("", "argument") and not name.startswith("new_") and not name.endswith("_like")
+    return name not in BLIND and not name.startswith("new_") and not name.endswith("_like")
 
 
 def unwaited(story: Story) -> Told:
