@@ -18,6 +18,7 @@ from graphlint.source import Source, read
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 DEEPEST_CHAIN = 24
+DEEPEST_ROOT = 8
 
 
 class FunctionDecl:
@@ -192,6 +193,7 @@ class Project:
         self._modules: dict[str, Module | None] = {}
         self._by_path: dict[Path, Module] = {}
         self._roots: list[Path] = []
+        self._outer: dict[str, tuple[Path, ...]] = {}
         self._found: dict[tuple[Module, str], Resolved | None] = {}
         self.given: list[Module] = []
         for source in sources:
@@ -226,7 +228,7 @@ class Project:
         if not name or not all(part.isidentifier() for part in name.split(".")):
             return None
         relative = Path(*name.split("."))
-        for root in self._roots:
+        for root in (*self._roots, *self._above(relative.parts[0])):
             for candidate in (root / relative / "__init__.py", root / relative.with_suffix(".py")):
                 known = self._by_path.get(candidate)
                 if known is not None:
@@ -234,6 +236,13 @@ class Project:
                 if candidate.is_file():
                     return self._load(candidate, name)
         return None
+
+    def _above(self, first: str) -> tuple[Path, ...]:
+        """The folder around a namespace package: one above the files that is called what an import begins with."""
+        if first not in self._outer:
+            around = (folder for root in self._roots for folder in (root, *list(root.parents)[:DEEPEST_ROOT]))
+            self._outer[first] = tuple(dict.fromkeys(folder.parent for folder in around if folder.name == first))
+        return self._outer[first]
 
     def _load(self, path: Path, name: str) -> Module | None:
         try:
@@ -244,9 +253,7 @@ class Project:
         module = self._by_path[path] = Module(name, package, source)
         return module
 
-    def lookup(
-        self, module: Module, name: str, depth: int = 0
-    ) -> ClassDecl | FunctionDecl | Module | Assigned | Outside | None:
+    def lookup(self, module: Module, name: str, depth: int = 0) -> Resolved | None:
         """What a top-level name of a module stands for."""
         key = (module, name)
         if key not in self._found:
@@ -256,9 +263,7 @@ class Project:
             self._found[key] = self._lookup(module, name, depth)
         return self._found[key]
 
-    def _lookup(
-        self, module: Module, name: str, depth: int
-    ) -> ClassDecl | FunctionDecl | Module | Assigned | Outside | None:
+    def _lookup(self, module: Module, name: str, depth: int) -> Resolved | None:
         symbols = module.symbols.get(name)
         if symbols:
             return self._symbol(module, name, symbols, depth)
@@ -274,9 +279,7 @@ class Project:
                 return found
         return None
 
-    def _symbol(
-        self, module: Module, name: str, symbols: list[Symbol], depth: int
-    ) -> ClassDecl | FunctionDecl | Module | Assigned | Outside | None:
+    def _symbol(self, module: Module, name: str, symbols: list[Symbol], depth: int) -> Resolved | None:
         outside: Outside | None = None
         for symbol in reversed(symbols):
             if isinstance(symbol, ast.ClassDef):
@@ -292,13 +295,11 @@ class Project:
                 return found
         return outside
 
-    def _import(
-        self, module: Module, node: ast.Import | ast.ImportFrom, name: str, depth: int
-    ) -> ClassDecl | FunctionDecl | Module | Assigned | Outside | None:
+    def _import(self, module: Module, node: ast.Import | ast.ImportFrom, name: str, depth: int) -> Resolved | None:
         bound = imported(module, node, name)
         return None if bound is None else self.follow(bound, depth)
 
-    def follow(self, bound: Imported, depth: int = 0) -> ClassDecl | FunctionDecl | Module | Assigned | Outside | None:
+    def follow(self, bound: Imported, depth: int = 0) -> Resolved | None:
         """What an import brings in."""
         target = self.module(bound.module)
         if bound.name is None:
@@ -309,7 +310,7 @@ class Project:
                 return found
         return self.module(f"{bound.module}.{bound.name}") or Outside(f"{bound.module}.{bound.name}")
 
-    def dotted(self, module: Module, node: ast.expr) -> ClassDecl | FunctionDecl | Module | Assigned | Outside | None:
+    def dotted(self, module: Module, node: ast.expr) -> Resolved | None:
         """What a plain dotted expression (`nn.Module`) stands for at the top of a module."""
         if isinstance(node, ast.Name):
             return self.lookup(module, node.id)

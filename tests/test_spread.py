@@ -84,3 +84,15 @@ def test_a_fault_in_a_file_of_another_batch_is_told_once_with_all_its_regions(
     assert [(each.span.file, each.span.line) for each in reads] == [("package/helper.py", 5)]
     assert len(report.regions) == 12
     assert all(region.verdict != "clean" for region in report.regions)
+
+
+def test_a_folder_without_init_is_found_from_the_imports_below_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    deep = tmp_path / "library" / "parts" / "deep"
+    deep.mkdir(parents=True)
+    (deep / "__init__.py").write_text("")
+    (tmp_path / "library" / "parts" / "base.py").write_text("class Stage:\n    pass\n")
+    (deep / "stage.py").write_text(
+        "from library.parts.base import Stage\n\nclass Step(Stage):\n    def forward(self, x):\n        return x.item()\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    assert check(["library/parts/deep/stage.py"], Config(), load(), interpret).findings == ()
