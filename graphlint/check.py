@@ -136,12 +136,14 @@ def _report(
     homes = {home(name, texts, config) for name in texts}
     fresh = baseline.compare(known, _baseline(config), lambda file: file in homes or not (config.root / file).exists())
     kept = {place(each) for each in fresh.findings}
+    # Files and regions that were not looked at to the end: to say nothing of them would be a claim.
+    unchecked = {(each.code, each.span) for each in broken}
     return Report(
         findings=tuple(_in_cells(each, texts) for each in fresh.findings),
         files=sum(batch.files for batch in done),
         regions=tuple(sorted((_region(each, kept, config, texts) for each in judged), key=_by_name)),
         suppressed=accepted.suppressed + fresh.accepted,
-        unread=tuple(sorted({each.span.file for each in fresh.findings if each.code == UNREADABLE.code})),
+        unread=tuple(sorted({each.span.file for each in fresh.findings if (each.code, each.span) in unchecked})),
         hidden=len(left) - left.count(LIMIT.code),
         limits=sum(each.code == LIMIT.code for each in selected),
         lines=_lines(fresh.findings, texts),

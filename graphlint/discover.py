@@ -127,7 +127,7 @@ def _walk(root: str, excluded: tuple[Patterns, ...], refused: list[Refused]) -> 
             if entry.is_dir(follow_symlinks=False):
                 if not _is_skipped(entry.name) and not _left_out(entry.path + os.sep, patterns):
                     stack.append((entry.path, patterns))
-            elif entry.name.endswith(SUFFIXES) and _is_file(entry) and not _left_out(entry.path, patterns):
+            elif entry.name.endswith(SUFFIXES) and not _is_passed_over(entry) and not _left_out(entry.path, patterns):
                 yield Found(Path(entry.path), _joined(prefix, entry.path.removeprefix(start)))
 
 
@@ -136,12 +136,14 @@ def _joined(prefix: str, below: str) -> str:
     return name if prefix == "." else f"{prefix.rstrip('/')}/{name}"
 
 
-def _is_file(entry: os.DirEntry[str]) -> bool:
-    """Whether there is a file; links that lead nowhere are not, such as the locks that editors leave."""
+def _is_passed_over(entry: os.DirEntry[str]) -> bool:
+    """Folders behind links, and hidden links, such as the locks that editors leave."""
+    if entry.name.startswith(".") and entry.is_symlink():
+        return True
     try:
-        return entry.is_file()
+        return entry.is_dir()
     except OSError:
-        return False
+        return False  # a link that leads nowhere is told when it is read
 
 
 def _is_skipped(folder: str) -> bool:

@@ -110,3 +110,9 @@ def test_a_closed_folder_is_told(tree: Path) -> None:
     os.chmod("closed", 0)
     assert discover(["."]).refused[0].name == "closed"
     os.chmod("closed", 0o700)
+
+
+def test_the_lock_of_an_editor_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text("")
+    (tmp_path / ".#model.py").symlink_to("somebody@somewhere.1")
+    assert [each.path.name for each in discover([str(tmp_path)]).files] == ["model.py"]
