@@ -43,6 +43,9 @@ from graphlint.values import (
 )
 
 
+IS_TENSOR = External("torch.is_tensor")
+
+
 class Arm(NamedTuple):
     """One outcome: the targets for which it can come about, and what variables hold then."""
 
@@ -74,7 +77,7 @@ def test(frame: Frame, node: ast.expr, construct: str) -> Test:
             return outcome if isinstance(op, ast.Is) else Test(outcome.false, outcome.true)
         case ast.Call(func=ast.Name(id="isinstance"), args=[subject, classes]):
             return _isinstance(frame, subject, frame.eval(classes))
-        case ast.Call(func=ast.Attribute(attr="is_tensor"), args=[subject]):
+        case ast.Call(func=func, args=[subject]) if frame.eval(func) is IS_TENSOR:
             return _isinstance(frame, subject, External("torch.Tensor"))
         case ast.NamedExpr(target=target, value=inner):
             value = frame.eval(node)

@@ -49,9 +49,8 @@ def apply(frame: Frame, callee: Value, arguments: Arguments, node: ast.AST) -> V
 
 
 def count_unknown(frame: Frame, node: ast.AST) -> None:
-    text = ast.unparse(node.func) if isinstance(node, ast.Call) else type(node).__name__
     if frame.recording and frame.live:
-        frame.summary.unknown_calls += 1
+        text = ast.unparse(node.func) if isinstance(node, ast.Call) else type(node).__name__
         frame.emit(UnknownCall, node, call=text)
 
 

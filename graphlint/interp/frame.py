@@ -22,8 +22,6 @@ from graphlint.values import Bool, Scope, Unknown, Value, join_all
 if TYPE_CHECKING:
     from graphlint.interp.machine import Machine
 
-Expression = Callable[["Frame", ast.expr], Value]
-Statement = Callable[["Frame", ast.stmt], None]
 E = TypeVar("E", bound=Callable[..., object])
 
 EXPRESSIONS: dict[type[ast.AST], Callable[..., Value]] = {}
@@ -77,7 +75,6 @@ class Summary:
         "returned",
         "running",
         "seen",
-        "unknown_calls",
     )
 
     def __init__(self, name: str, decl: FunctionDecl | None = None, receiver: Value | None = None) -> None:
@@ -88,7 +85,6 @@ class Summary:
         self.links: list[Link] = []
         self.seen: dict[object, int] = {}
         self.returned: Value = Unknown()
-        self.unknown_calls = 0
         self.running = False
         self.depth = 0
         self.owed = 1 << 30

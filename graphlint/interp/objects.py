@@ -50,8 +50,6 @@ from graphlint.values import (
 if TYPE_CHECKING:
     from graphlint.interp.machine import Machine
 
-MODULE_BASES = ("torch.nn.Module", "torch.nn.modules.module.Module")
-CONTAINERS = ("torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict")
 MOST_LATE_WRITERS = 6
 DEEPEST_CONSTRUCTION = 30
 
