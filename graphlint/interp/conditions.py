@@ -42,7 +42,6 @@ from graphlint.values import (
     members,
 )
 
-
 IS_TENSOR = External("torch.is_tensor")
 
 
