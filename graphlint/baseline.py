@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from graphlint.errors import ConfigError
+from graphlint.errors import ConfigError, why
 from graphlint.types import Finding, Span
 
 VERSION = 1
@@ -77,7 +77,7 @@ def load(path: Path) -> dict[str, Entry]:
         return {key: Entry(each["code"], each["file"], each["message"]) for key, each in table["findings"].items()}
     except OSError as error:
         hint = f"`graphlint check --write-baseline {path}` makes one"
-        raise ConfigError(f"the baseline `{path}` cannot be read: {error.strerror}", hint) from None
+        raise ConfigError(f"the baseline `{path}` cannot be read: {why(error)}", hint) from None
     except (ValueError, KeyError, TypeError, AttributeError):
         raise ConfigError(f"`{path}` is not a baseline file") from None
 

@@ -19,7 +19,7 @@ from typing import NamedTuple, Protocol
 from graphlint import baseline, notebook, perfile, suppress
 from graphlint.config import Config
 from graphlint.discover import Discovery, Found, discover, excludes, reported
-from graphlint.errors import Unreadable, UsageError, near
+from graphlint.errors import Unreadable, UsageError
 from graphlint.events import Event
 from graphlint.merge import Place, merged, narrowed, place
 from graphlint.notices import INTERNAL, LIMIT, UNREADABLE, Notice, internal, notice, top
@@ -55,11 +55,12 @@ class Interpreter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A region with what its events led to."""
+    """A region with what its events led to; `finished` is false where the analysis failed in it."""
 
     region: Region
     findings: tuple[Finding, ...]
     unknown_calls: int
+    finished: bool = True
 
 
 class Read(NamedTuple):
@@ -136,12 +137,14 @@ def _report(
     homes = {home(name, texts, config) for name in texts}
     fresh = baseline.compare(known, _baseline(config), lambda file: file in homes or not (config.root / file).exists())
     kept = {place(each) for each in fresh.findings}
+    regions = ((each, _region(each, kept, config, texts)) for each in judged)
     # Files and regions that were not looked at to the end: to say nothing of them would be a claim.
     unchecked = {(each.code, each.span) for each in broken}
     return Report(
         findings=tuple(_in_cells(each, texts) for each in fresh.findings),
         files=sum(batch.files for batch in done),
-        regions=tuple(sorted((_region(each, kept, config, texts) for each in judged), key=_by_name)),
+        # One that was not looked at to its end is never called clean.
+        regions=tuple(sorted((told for each, told in regions if each.finished or told.findings), key=_by_name)),
         suppressed=accepted.suppressed + fresh.accepted,
         unread=tuple(sorted({each.span.file for each in fresh.findings if (each.code, each.span) in unchecked})),
         hidden=len(left) - left.count(LIMIT.code),
@@ -153,11 +156,10 @@ def _report(
 
 def validate(config: Config, registry: Registry) -> None:
     """Refuse selectors that select nothing; raises `UsageError`."""
-    known = [word for page in registry.pages for word in (page.code, page.name)]
     per_file = [code for _, codes in config.per_file_ignores for code in codes]
     for word in (*config.select, *config.ignore, *per_file):
         if not any(page.name == word or page.code.startswith(word) for page in registry.pages):
-            raise UsageError(f"no rule has the code or name `{word}`", near(word, known) or "`graphlint rules` lists them")
+            raise UsageError(f"no rule has the code or name `{word}`", registry.hint(word))
 
 
 def _wanted(discovery: Discovery, config: Config) -> tuple[Found, ...]:
@@ -211,17 +213,17 @@ def _judge(interpret: Callable[[], Iterable[RegionEvents]], registry: Registry, 
         for each in interpret():
             if each.failure is not None:
                 broken.append(_unfinished(each.region, each.failure))
-            else:
-                yield Judged(each.region, tuple(registry.judge(each.events, each.region.name)), each.unknown_calls)
+            findings = tuple(registry.judge(each.events, each.region.name))
+            yield Judged(each.region, findings, each.unknown_calls, each.failure is None)
     except Exception as error:
         broken.append(internal(error, top("."), "interpreting; regions not listed were not checked"))
 
 
 def _unfinished(region: Region, failure: Exception) -> Finding:
     if isinstance(failure, RecursionError):
-        told = f"`{region.name}` nests too deeply to be followed; it was not checked"
+        told = f"`{region.name}` nests too deeply to be followed; it was not checked to its end"
         return notice(LIMIT, region.span, told, "split the longest expression or `elif` chain in it")
-    return internal(failure, region.span, f"interpreting `{region.name}`; it was not checked")
+    return internal(failure, region.span, f"interpreting `{region.name}`; it was not checked to its end")
 
 
 def _selected(findings: Iterable[Finding], config: Config, ignored: perfile.Ignored, texts: Texts) -> tuple[Finding, ...]:

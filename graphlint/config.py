@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import cast
 
 from graphlint import options
-from graphlint.errors import ConfigError, near
+from graphlint.errors import ConfigError, near, why
 from graphlint.options import BY_KEY, KEYS, Table
 from graphlint.types import Confidence, Effect, Target
 
@@ -92,7 +92,7 @@ def _toml(path: Path) -> Table:
     try:
         return cast("Table", tomllib.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError) as error:
-        raise ConfigError(f"`{path}` cannot be read: {error}") from None
+        raise ConfigError(f"`{path}` cannot be read: {why(error)}") from None
 
 
 def parsed(table: Mapping[str, object], path: Path) -> Config:

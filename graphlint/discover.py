@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from graphlint.errors import UsageError
+from graphlint.errors import UsageError, why
 
 SUFFIXES = (".py", ".ipynb")
 STUB = ".pyi"
@@ -95,6 +95,8 @@ def excludes(found: Found, exclude: Sequence[str], base: Path) -> bool:
 
 
 def _given(path: str) -> Found:
+    if not path:
+        raise UsageError("an empty path was given", "`.` stands for the working folder")
     if not os.path.lexists(path):
         raise UsageError(f"`{reported(path)}` does not exist", "give files or folders, such as `graphlint check src`")
     return Found(Path(path), reported(path))
@@ -116,7 +118,7 @@ def _walk(root: str, excluded: tuple[Patterns, ...], refused: list[Refused]) -> 
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except OSError as error:
-            refused.append(Refused(reported(folder), f"cannot be listed: {(error.strerror or str(error)).lower()}"))
+            refused.append(Refused(reported(folder), f"cannot be listed: {why(error)}"))
             continue
         names = {entry.name for entry in entries}
         if VENV_MARKS & names and folder + os.sep != start:

@@ -50,7 +50,13 @@ class Unreadable(GraphlintError):
         self.line = max(line, 1)
 
 
-def near(word: str, known: Iterable[str]) -> str:
+def why(error: OSError | ValueError) -> str:
+    """What went wrong with a file, as a message says it: without the number and the name."""
+    said = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+    return said[:1].lower() + said[1:]
+
+
+def near(word: str, known: Iterable[str], cutoff: float = 0.5) -> str:
     """A hint naming the known words closest to `word`, or an empty string."""
-    found = difflib.get_close_matches(word, sorted(known), n=3, cutoff=0.5)
+    found = difflib.get_close_matches(word, sorted(known), n=3, cutoff=cutoff)
     return "did you mean " + " or ".join(f"`{each}`" for each in found) + "?" if found else ""

@@ -29,11 +29,7 @@ class Code(NamedTuple):
 
 def code(data: bytes) -> Code:
     """The code of a notebook; raises `Unreadable` for what is no notebook."""
-    try:
-        notebook = json.loads(data.decode("utf-8-sig"))
-        cells = list(_code_cells(notebook["cells"]))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise Unreadable(f"is not a notebook that can be read ({type(error).__name__})") from None
+    cells = list(_code_cells(_cells(data)))
     lines: list[str] = []
     starts: list[tuple[int, int]] = []
     for number, text in cells:
@@ -42,12 +38,35 @@ def code(data: bytes) -> Code:
     return Code("\n".join(lines) + "\n", tuple(starts))
 
 
-def _code_cells(cells: Sequence[dict[str, object]]) -> Iterator[tuple[int, str]]:
+def _cells(data: bytes) -> list[object]:
+    """The list of cells, whatever they are; raises `Unreadable` with what is wrong and where."""
+    try:
+        notebook = json.loads(data.decode("utf-8-sig"))
+    except json.JSONDecodeError as error:
+        raise Unreadable(f"is not a notebook: {error.msg[:1].lower()}{error.msg[1:]} in its JSON", error.lineno) from None
+    except UnicodeDecodeError:
+        raise Unreadable("is not a notebook: it is not UTF-8 text") from None
+    except RecursionError:
+        raise Unreadable("is not a notebook: its JSON nests too deeply") from None
+    cells = notebook.get("cells") if isinstance(notebook, dict) else None
+    if not isinstance(cells, list):
+        old = isinstance(notebook, dict) and "worksheets" in notebook
+        told = "it has format 3, which `jupyter nbconvert --to notebook` updates" if old else "it has no list of cells"
+        raise Unreadable(f"is not a notebook that is understood: {told}")
+    return cells
+
+
+def _code_cells(cells: Sequence[object]) -> Iterator[tuple[int, str]]:
     for number, cell in enumerate(cells, 1):
-        if cell["cell_type"] == "code":
-            source = cell["source"]
-            text = "".join(source) if isinstance(source, list) else str(source)
-            yield number, text.replace("\r\n", "\n").replace("\r", "\n")
+        if not isinstance(cell, dict) or not isinstance(cell.get("cell_type"), str):
+            raise Unreadable(f"is not a notebook that is understood: cell {number} has no type")
+        if cell["cell_type"] != "code":
+            continue
+        source = cell.get("source")
+        parts = [each for each in (source if isinstance(source, list) else [source]) if isinstance(each, str)]
+        if not isinstance(source, (str, list)) or (isinstance(source, list) and len(parts) < len(source)):
+            raise Unreadable(f"is not a notebook that is understood: the source of cell {number} is no text")
+        yield number, "".join(parts).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def python(lines: Sequence[str]) -> list[str]:

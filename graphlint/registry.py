@@ -59,9 +59,24 @@ class Registry:
         for each in self.pages:
             if wanted in (each.code.lower(), each.name):
                 return each
-        known = [name for each in self.pages for name in (each.code, each.name)]
-        hint = near(wanted.upper(), known) if wanted[:2] == "gl" else near(wanted, known)
-        raise UsageError(f"there is no rule `{word}`", hint or "`graphlint rules` lists them all")
+        raise UsageError(f"there is no rule `{word}`", self.hint(word))
+
+    def family(self, prefix: str) -> tuple[Rule | Notice, ...]:
+        """The pages whose codes begin with a prefix of at least two letters, none for a whole code."""
+        wanted = prefix.strip().upper()
+        found = tuple(each for each in self.pages if each.code.startswith(wanted) and each.code != wanted)
+        return found if len(wanted) > 1 else ()
+
+    def hint(self, word: str) -> str:
+        """What to type instead of a word that is no code and no name."""
+        wanted = word.strip().upper()
+        if CODE.fullmatch(wanted):
+            # Every other code of the family is as near as the next: to name three of them would be noise.
+            prefix = next((wanted[:-cut] for cut in (2, 3) if self.family(wanted[:-cut])), "")
+            return f"`graphlint explain {prefix}` lists its neighbours" if prefix else "`graphlint rules` lists them all"
+        code = near(wanted, [each.code for each in self.pages], cutoff=0.75)
+        name = near(wanted.lower().replace("_", "-"), [each.name for each in self.pages])
+        return code or name or "`graphlint rules` lists them all"
 
 
 def load(project: Sequence[str] = (), root: Path = Path("."), chosen: Sequence[str] = ()) -> Registry:

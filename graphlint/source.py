@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from graphlint import notebook
-from graphlint.errors import Unreadable, UsageError
+from graphlint.errors import Unreadable, UsageError, why
 from graphlint.types import Span
 
 LIMIT = 8 << 20
@@ -79,7 +79,7 @@ def parse_bytes(data: bytes, name: str, path: Path | None = None) -> Source:
 def _parse_notebook(code: notebook.Code, name: str, path: Path | None) -> Source:
     try:
         # Cells may `await` outside a function.
-        tree = _tree(code.text, ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        tree = tree_of(code.text, ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     except Unreadable as error:
         cell, line = notebook.place(code.cells, error.line)
         raise Unreadable(f"{error.reason} (cell {cell}, line {line})") from None
@@ -96,7 +96,7 @@ def content(path: Path) -> bytes:
             raise Unreadable(f"has {status.st_size:,} bytes, more than the {LIMIT:,} that are read")
         return path.read_bytes()
     except OSError as error:
-        raise Unreadable(f"cannot be opened: {(error.strerror or str(error)).lower()}") from None
+        raise Unreadable(f"cannot be opened: {why(error)}") from None
     except ValueError as error:
         raise Unreadable(f"cannot be opened: {error}") from None
 
@@ -133,11 +133,18 @@ def encoding(data: bytes) -> str:
 
 def parse(text: str, name: str, path: Path | None = None) -> Source:
     """Parse text that was read from `path`; raises `Unreadable`."""
-    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    return Source(path or Path(name), name, text, _tree(text))
+    text = normalized(text)
+    return Source(path or Path(name), name, text, tree_of(text))
 
 
-def _tree(text: str, flags: int = 0) -> ast.Module:
+def normalized(text: str) -> str:
+    """Text without a byte order mark, its lines ended by line feeds."""
+    text = text.removeprefix("\ufeff")
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def tree_of(text: str, flags: int = 0) -> ast.Module:
+    """The tree of Python text; raises `Unreadable`."""
     try:
         with warnings.catch_warnings():
             # `ast` warns of odd escapes in the text that is read; under `-W error` it would even raise.

@@ -165,12 +165,20 @@ def test_a_failing_interpreter_loses_only_what_comes_after() -> None:
 def test_a_region_that_fails_loses_only_itself() -> None:
     report = run(told("a", read()), told("b")._replace(failure=KeyError("x")))
     assert [each.code for each in report.findings] == ["GL905", "GL101"]
-    assert "while interpreting `b`; it was not checked: `KeyError: 'x'`" in report.findings[0].message
+    assert "while interpreting `b`; it was not checked to its end: `KeyError: 'x'`" in report.findings[0].message
 
 
 def test_a_region_that_nests_too_deeply_is_told_as_a_limit() -> None:
-    (found,) = run(told("b")._replace(failure=RecursionError())).findings
-    assert (found.code, found.message) == ("GL904", "`b` nests too deeply to be followed; it was not checked")
+    report = run(told("b")._replace(failure=RecursionError()))
+    (found,) = report.findings
+    assert (found.code, found.message) == ("GL904", "`b` nests too deeply to be followed; it was not checked to its end")
+    assert (report.regions, report.unread) == ((), ("x.py",))
+
+
+def test_what_was_found_before_a_region_failed_is_told() -> None:
+    report = run(told("b", read())._replace(failure=RecursionError()))
+    assert sorted(each.code for each in report.findings) == ["GL101", "GL904"]
+    assert [each.verdict for each in report.regions] == ["breaks"]
 
 
 def test_a_limit_is_counted_and_told_when_asked_for() -> None:

@@ -160,7 +160,14 @@ def test_a_terminal_is_coloured_unless_it_says_no(folder: Path, environment: dic
         (("check", "--select", "GL77"), "graphlint: no rule has the code or name `GL77`"),
         (("check", "--format", "yaml"), "there is no format `yaml`"),
         (("check", "--config", "gone.toml"), "gone.toml` cannot be read"),
-        (("check", "--output", "no/such/folder/x"), "`no/such/folder/x` cannot be written: No such file"),
+        (("check", "--output", "no/such/folder/x"), "`no/such/folder/x` cannot be written: no such file"),
+        (("check", "--config", "gone.toml"), "gone.toml` cannot be read: no such file or directory\n"),
+        (("check", "--evidence", "gone.json"), "the record `gone.json` cannot be read: no such file or directory\n"),
+        (("check", "--evidence", "model.py"), "`model.py` is not a record of `graphlint confirm`\n"),
+        (("check", ""), "graphlint: an empty path was given"),
+        (("check", "--select", "GL999"), "`GL999`\n  `graphlint explain GL9` lists its neighbours"),
+        (("explain", "GL777"), "`GL777`\n  `graphlint explain GL7` lists its neighbours"),
+        (("explain", "GL1O1"), "did you mean `GL511` or `GL101`?"),
         (("explain", "host-reed"), "graphlint: there is no rule `host-reed`\n  did you mean `host-read`"),
         (("chek",), "there is no command `chek`\n  did you mean `check`?"),
         (("model.py",), "to check it: `graphlint check model.py`"),
@@ -214,6 +221,12 @@ def test_pages_can_be_read_by_code_and_by_name(folder: Path) -> None:
     assert by_code.stdout.startswith("GL101 host-read (capture: breaks; compile: defeats)\n")
     assert "Captures:" in by_code.stdout
     assert graphlint("explain", "GL901", cwd=folder).returncode == 0
+
+
+def test_the_beginning_of_a_code_lists_the_rules_that_begin_so(folder: Path) -> None:
+    listed = graphlint("explain", "gl10", cwd=folder).stdout.splitlines()
+    assert [line[:4] for line in listed] == ["code"] + ["GL10"] * (len(listed) - 1)
+    assert len(listed) > 5
 
 
 def test_a_page_that_python_dropped_is_told(folder: Path) -> None:

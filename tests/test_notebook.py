@@ -70,6 +70,21 @@ def test_what_is_no_notebook_is_unreadable(data: bytes) -> None:
         parse_bytes(data, "a.ipynb")
 
 
+@pytest.mark.parametrize(
+    ("data", "message", "line"),
+    [
+        (b'{"cells":\n[}', "is not a notebook: expecting value in its JSON", 2),
+        (b'{"worksheets": []}', "has format 3", 1),
+        (b'{"cells": [{"cell_type": "code", "source": 3}]}', "the source of cell 1 is no text", 1),
+        (b'{"cells": [3]}', "cell 1 has no type", 1),
+    ],
+)
+def test_what_is_wrong_with_a_notebook_is_said_in_words(data: bytes, message: str, line: int) -> None:
+    with pytest.raises(Unreadable, match=message) as caught:
+        code(data)
+    assert caught.value.line == line
+
+
 def test_a_cell_that_does_not_parse_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.ipynb").write_bytes(notebook([("code", "x = 1\n"), ("markdown", "text"), ("code", "y = 1\nprint 'x'")]))
     with pytest.raises(Unreadable, match=r"missing parentheses.*\(cell 3, line 2\)"):

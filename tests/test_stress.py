@@ -38,3 +38,12 @@ def test_it_is_read_to_its_end(name: str, check_text: CheckText) -> None:
     assert time.perf_counter() - started < 30, "far longer than any of these takes"
     assert not [each.message for each in report.findings if each.code == "GL905"]
     assert report.regions or any(each.code == "GL904" for each in report.findings)
+
+
+def test_what_is_found_before_the_end_of_the_stack_is_told(check_text: CheckText) -> None:
+    deep = HEAD + "        first = x.sum().item()\n        return first + helper(x)\n\n\n"
+    deep += f"def helper(x):\n    second = x.max().item()\n    return {'x + ' * 1500}second\n"
+    report = check_text(deep + HEAD.replace("Model", "Other").replace("import torch\n", "") + "        return helper(x)\n")
+    assert sorted(each.code for each in report.findings) == ["GL101", "GL101", "GL904", "GL904"]
+    (shared,) = (each for each in report.findings if "max" in each.message)
+    assert shared.regions == ("example.Model.forward", "example.Other.forward")

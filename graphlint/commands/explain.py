@@ -7,18 +7,23 @@ from pathlib import Path
 import click
 
 from graphlint import config, registry
+from graphlint.commands.rules import table
 from graphlint.errors import InstallError
 from graphlint.notices import Notice
 from graphlint.rule import Rule
 
 
 @click.command(short_help="Print the page of a code or rule.")
-@click.argument("word", metavar="CODE|NAME")
+@click.argument("word", metavar="CODE|PREFIX|NAME")
 def explain(word: str) -> None:
-    """Print what happens, why, an example that fails, one that captures, and how to fix it."""
+    """Print what happens, why, an example that fails, one that captures, and how to fix it.
+
+    For the beginning of codes, such as GL1, list the rules whose codes begin so.
+    """
     settings = config.load(Path.cwd())
-    found = registry.load(settings.rules, settings.root, settings.packs).page(word)
-    click.echo(page(found), nl=False)
+    known = registry.load(settings.rules, settings.root, settings.packs)
+    family = known.family(word)
+    click.echo(table(family) if family else page(known.page(word)), nl=False)
 
 
 def page(each: Rule | Notice) -> str:

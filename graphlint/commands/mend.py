@@ -12,7 +12,7 @@ import click
 import libcst
 
 from graphlint import notebook
-from graphlint.errors import Unreadable, UsageError
+from graphlint.errors import Unreadable, UsageError, why
 from graphlint.fix import marks, trial
 from graphlint.fix.splice import spliced
 from graphlint.fix.tree import Tree
@@ -29,7 +29,7 @@ def read(name: str) -> bytes:
     try:
         return Path(name).read_bytes()
     except OSError as error:
-        raise Unreadable(f"cannot be opened: {error.strerror}") from None
+        raise Unreadable(f"cannot be opened: {why(error)}") from None
 
 
 def fixed(report: Report, check: Check, level: str, diff: bool) -> tuple[Report, int]:
@@ -95,7 +95,7 @@ def write(texts: Mapping[str, bytes]) -> None:
         try:
             Path(file).write_bytes(text)
         except OSError as error:
-            raise UsageError(f"`{file}` cannot be written: {error.strerror}") from None
+            raise UsageError(f"`{file}` cannot be written: {why(error)}") from None
 
 
 def show(texts: Mapping[str, bytes]) -> None:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import click
 
 from graphlint import __version__
-from graphlint.errors import UsageError, near
+from graphlint.errors import UsageError, near, why
 from graphlint.registry import Registry
 from graphlint.report import concise, text, totals
 from graphlint.source import spare
@@ -105,4 +105,4 @@ def written(rendering: str, file: str) -> None:
     try:
         Path(file).write_text(rendering, encoding="utf-8", newline="\n")
     except OSError as error:
-        raise UsageError(f"`{file}` cannot be written: {error.strerror}") from None
+        raise UsageError(f"`{file}` cannot be written: {why(error)}") from None

@@ -25,11 +25,21 @@ def load(plan: Plan) -> Callable[..., object]:
     found: Any = module
     for word in plan.name.split("."):
         if not hasattr(found, word):
-            raise UsageError(f"`{plan.source}` has no `{plan.name}`", near(word, vars(found)))
+            raise UsageError(f"`{plan.source}` has no `{plan.name}`", near(word, _own(found)) or _told(_own(found)))
         found = getattr(found, word)
     if not callable(found):
         raise UsageError(f"`{plan.target}` is not callable", "name a function that returns `(fn, args)`")
     return found  # type: ignore[no-any-return]  # checked to be callable
+
+
+def _own(owner: Any) -> list[str]:
+    """What a module or class defines itself and can be called; what it imports is no target."""
+    home = getattr(owner, "__module__", None) or owner.__name__
+    return [name for name, each in vars(owner).items() if callable(each) and getattr(each, "__module__", None) == home]
+
+
+def _told(names: list[str]) -> str:
+    return f"it defines {', '.join(f'`{each}`' for each in names[:5])}" if names else "it defines no function and no class"
 
 
 def from_file(path: Path) -> ModuleType:

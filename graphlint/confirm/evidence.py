@@ -18,7 +18,7 @@ from typing import Any
 from graphlint.confirm import codec
 from graphlint.confirm.outcome import Machine, Outcome
 from graphlint.confirm.reconcile import Reconciled
-from graphlint.errors import UsageError
+from graphlint.errors import UsageError, why
 
 VERSION = 1
 Judged = tuple[Outcome, Reconciled]
@@ -123,8 +123,11 @@ def read(path: Path) -> Evidence:
                 f"`{path}` is a record of version {plain['version']}", f"this graphlint reads version {VERSION}"
             )
         return Evidence(Machine(**plain["machine"]), plain["date"], _strongest(plain["verdicts"]), plain["sources"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UsageError(f"`{path}` is not a record of `graphlint confirm`: {error}", "write one with `--record`") from None
+    except OSError as error:
+        hint = f"`graphlint confirm --record {path}` writes one"
+        raise UsageError(f"the record `{path}` cannot be read: {why(error)}", hint) from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise UsageError(f"`{path}` is not a record of `graphlint confirm`", "write one with `--record`") from None
 
 
 def _strongest(rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:

@@ -111,7 +111,13 @@ class Machine:
         summary.depth, summary.running = self.depth + 1, True
         self.stack.setdefault(decl, []).append(summary.depth)
         outer = self.begin()
-        self.execute(function, env, summary)
+        try:
+            self.execute(function, env, summary)
+        except Exception:
+            # What was found before a failure is still read out, along the calls that led there.
+            if frame is not None:
+                frame.link(node, summary)
+            raise
         self.stack[decl].pop()
         summary.running = False
         summary.owed = self.settle(summary.depth, outer)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import deque
 from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ from graphlint.values import Arguments, Function, Instance, Seq, Table, Text, Va
 
 
 class RegionEvents(NamedTuple):
-    """What one region does; `failure` is the exception that kept the analysis from finishing it."""
+    """What one region does, as far as the analysis came; `failure` is the exception that ended it."""
 
     region: Region
     events: tuple[Event, ...]
@@ -38,7 +39,11 @@ def read_regions(project: Project, named: Collection[str] = ()) -> Iterator[Regi
         for entry in entries:
             # A site is met while the code around it runs, which a result kept from another file would hide.
             machine = Machine(project) if isinstance(entry, Site) else shared
-            yield from _read_entry(machine, module, entry, given, reached)
+            for each in _read_entry(machine, module, entry, given, reached):
+                if each.failure is not None and machine is shared:
+                    # It keeps what was under way when the analysis failed, as if that were finished.
+                    shared = Machine(project)
+                yield each
 
 
 Entry = Site | Marked | Compiled | Forward
@@ -51,10 +56,11 @@ def _read_entry(
 ) -> Iterator[RegionEvents]:
     """The regions that one entry leads to; a failure of the analysis ends this entry only."""
     try:
-        for region, summary, live in enter(machine, entry, reached):
-            events = [event for event in read_out(summary, live, reached) if event.span.file in given]
-            known = tuple(event for event in events if not isinstance(event, UnknownCall))
-            yield RegionEvents(region, known, len(events) - len(known))
+        for entered in enter(machine, entry, reached):
+            yield _told(*entered, given, reached)
+    except Unfinished as error:
+        machine.depth = 0
+        yield _told(*error.entered, given, reached)._replace(failure=error.cause)
     except (Exception, RecursionError) as error:
         machine.depth = 0
         node = module.source.tree if entry.decl is None else entry.decl.node
@@ -62,6 +68,31 @@ def _read_entry(
         within = f"{owner.name}." if owner is not None else ""
         name = module.name if entry.decl is None else f"{module.name}.{within}{entry.decl.name}"
         yield RegionEvents(region_of(None, name, "failed", node, module), (), 0, error)
+
+
+def _told(region: Region, summary: Summary, live: Target, given: set[str], reached: Reached) -> RegionEvents:
+    """What a summary says of the given files."""
+    events = [event for event in read_out(summary, live, reached) if event.span.file in given]
+    known = tuple(event for event in events if not isinstance(event, UnknownCall))
+    return RegionEvents(region, known, len(events) - len(known))
+
+
+class Unfinished(Exception):
+    """The analysis of a region failed; `entered` has what was found up to there."""
+
+    def __init__(self, entered: tuple[Region, Summary, Target], cause: Exception) -> None:
+        super().__init__(str(cause))
+        self.entered = entered
+        self.cause = cause
+
+
+@contextmanager
+def running(region: Region, summary: Summary, live: Target) -> Iterator[None]:
+    """Run a region; raises `Unfinished` where the analysis fails."""
+    try:
+        yield
+    except Exception as error:
+        raise Unfinished((region, summary, live), error) from error
 
 
 def enter(machine: Machine, entry: Entry, reached: Reached) -> Iterator[tuple[Region, Summary, Target]]:
@@ -86,13 +117,13 @@ def enter_forward(machine: Machine, forward: Forward, reached: Reached) -> tuple
         summary = Summary("forward")
         summary.links = [Link(region.span, each, Target.BOTH) for each in seen]
         return region, summary, Target.BOTH
-    receiver = Instance(owner)
-    value = machine.decorated(forward.decl, start=forward.decl.owner)
-    function = value.replace(receiver=receiver) if isinstance(value, Function) and value.receiver is None else value
-    summary = Summary("forward")
-    arguments = entry_call(machine, forward.decl, receiver)
-    frame = Frame(machine, forward.decl.module, summary, {}, None)
-    _call_plainly(frame, function, arguments, forward.decl, receiver)
+    receiver, summary = Instance(owner), Summary("forward")
+    with running(region, summary, Target.BOTH):
+        value = machine.decorated(forward.decl, start=forward.decl.owner)
+        function = value.replace(receiver=receiver) if isinstance(value, Function) and value.receiver is None else value
+        arguments = entry_call(machine, forward.decl, receiver)
+        frame = Frame(machine, forward.decl.module, summary, {}, None)
+        _call_plainly(frame, function, arguments, forward.decl, receiver)
     return region, summary, Target.BOTH
 
 
@@ -122,12 +153,14 @@ def enter_function(
     machine: Machine, decl: FunctionDecl, kind: str, live: Target = Target.BOTH
 ) -> tuple[Region, Summary, Target]:
     summary = Summary(decl.name)
+    name = f"{decl.module.name}.{decl.owner.name + '.' if decl.owner else ''}{decl.name}"
+    region = region_of(decl, name, kind, decl.node, decl.module)
     receiver = Instance(decl.owner) if decl.owner is not None else None
     frame = Frame(machine, decl.module, summary, {}, None)
-    function = Function(decl, receiver, None, decl.owner)
-    apply(frame, function, entry_call(machine, decl, receiver), decl.node)
-    name = f"{decl.module.name}.{decl.owner.name + '.' if decl.owner else ''}{decl.name}"
-    return region_of(decl, name, kind, decl.node, decl.module), summary, live
+    with running(region, summary, live):
+        function = Function(decl, receiver, None, decl.owner)
+        apply(frame, function, entry_call(machine, decl, receiver), decl.node)
+    return region, summary, live
 
 
 def region_of(decl: FunctionDecl | None, name: str, kind: str, node: ast.AST, module: Module) -> Region:

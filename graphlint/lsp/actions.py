@@ -9,7 +9,7 @@ from pathlib import Path
 import libcst
 from lsprotocol import types as lsp
 
-from graphlint.errors import Unreadable
+from graphlint.errors import Unreadable, why
 from graphlint.fix import marks
 from graphlint.fix.cure import SAFE, SUGGESTION
 from graphlint.fix.tree import Tree
@@ -32,7 +32,7 @@ def reader(open: Mapping[str, bytes]) -> Callable[[str], bytes]:
         try:
             return open[path] if path in open else Path(path).read_bytes()
         except OSError as error:
-            raise Unreadable(f"cannot be opened: {error.strerror}") from None
+            raise Unreadable(f"cannot be opened: {why(error)}") from None
 
     return read
 
