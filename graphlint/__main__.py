@@ -1,6 +1,6 @@
 """`graphlint` and `python -m graphlint`."""
 
-from graphlint.cli import main
+from graphlint.cli import entry
 
 if __name__ == "__main__":
-    main()
+    entry()

@@ -14,7 +14,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from graphlint.errors import Unreadable
-from graphlint.source import Source, read
+from graphlint.outline import outlined
+from graphlint.source import Source
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 DEEPEST_CHAIN = 24
@@ -185,7 +186,7 @@ class Project:
     def __init__(
         self,
         sources: Iterable[Source],
-        reader: Callable[[Path, str], Source] = read,
+        reader: Callable[[Path, str], Source] = outlined,
         names: Mapping[Path, str] = MappingProxyType({}),
     ) -> None:
         self._names = names

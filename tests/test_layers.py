@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 LAYERS = (
     ("graphlint", "types", "errors", "case"),
     ("events", "site_events"),
-    ("notebook", "syntax", "source", "discover", "options", "config", "perfile", "spread"),
+    ("notebook", "syntax", "source", "outline", "discover", "options", "config", "perfile", "spread"),
     ("project",),
     ("values",),
     ("effects",),

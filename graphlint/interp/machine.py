@@ -17,6 +17,7 @@ from graphlint.interp.binding import bind
 from graphlint.interp.dispatch import apply
 from graphlint.interp.entry import entry_arguments
 from graphlint.interp.frame import Frame, Summary
+from graphlint.interp.members import Writes
 from graphlint.interp.record import Record
 from graphlint.project import Assigned, ClassDecl, FunctionDecl, Module, Outside, Project, Resolved
 from graphlint.types import Region, Target
@@ -63,7 +64,10 @@ class Machine:
         self.globals: dict[tuple[Module, str], Resolved] = {}
         self.memoised: dict[FunctionDecl, bool] = {}
         self.wrapping: dict[FunctionDecl, bool] = {}
-        self.setters: dict[object, frozenset[str]] = {}
+        self.setters: dict[tuple[ClassDecl, str], bool] = {}
+        self.writers: dict[tuple[ClassDecl, str], list[FunctionDecl]] = {}
+        self.counted: dict[tuple[ClassDecl, str], bool] = {}
+        self.method_writes: dict[ast.FunctionDef, Writes] = {}
         self.missing: set[tuple[Module, str]] = set()
         self.records: dict[Instance, Record] = {}
         self.defaults: dict[ast.AST, Value] = {}

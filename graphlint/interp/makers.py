@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from graphlint.interp.binding import bind
 from graphlint.interp.frame import Summary
+from graphlint.outline import mentions
 from graphlint.project import ClassDecl, FunctionDecl
 from graphlint.values import (
     Arguments,
@@ -61,7 +62,9 @@ def _makers(owner: ClassDecl) -> list[FunctionDecl]:
     found = []
     for symbols in owner.module.symbols.values():
         node = symbols[-1]
-        if isinstance(node, ast.FunctionDef) and any(_calls(inner, owner.name) for inner in ast.walk(node)):
+        if not isinstance(node, ast.FunctionDef) or not mentions(node, owner.name):
+            continue
+        if any(_calls(inner, owner.name) for inner in ast.walk(node)):
             found.append(owner.module.function(node, None, node.name))
     return found
 

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
 
 from graphlint.events import HostMutation, Rebound
 from graphlint.interp.frame import Frame
-from graphlint.interp.objects import late_writers, record_of, store_attribute
+from graphlint.interp.members import assigns, methods
+from graphlint.interp.objects import record_of, store_attribute
 from graphlint.interp.record import Deferred, as_member
 from graphlint.project import ClassDecl
 from graphlint.source import lines
 from graphlint.types import Confidence
 from graphlint.values import Bool, Instance, Nothing, Number, Origin, Place, Value, members, tensors_in
-
-if TYPE_CHECKING:
-    from graphlint.interp.machine import Machine
 
 
 def path_of(node: ast.expr) -> str | None:
@@ -78,30 +75,21 @@ def is_idle(frame: Frame, node: ast.expr) -> bool:
             ):
                 return False
             found = frame.machine.project.member(receiver.decl, method)
-            return found is not None and method not in _setters(frame, receiver)
+            return found is not None and not _sets(frame, receiver, method)
     return False
 
 
-def _setters(frame: Frame, receiver: Instance) -> frozenset[str]:
-    """The methods of an object's class that assign or register something on it."""
+def _sets(frame: Frame, receiver: Instance, method: str) -> bool:
+    """Whether a method of an object's class assigns or registers something on it."""
     machine = frame.machine
-    key = (receiver.decl, "setters")
+    key = (receiver.decl, method)
     known = machine.setters.get(key)
     if known is None:
-        writers = {decl.name for found in late_writers(machine, receiver.decl).values() for decl in found}
-        known = machine.setters[key] = frozenset(writers | _registrars(machine, receiver.decl))
+        known = machine.setters[key] = assigns(machine, receiver.decl, method) or any(
+            found.name == method and REGISTERING.search(segment_of(base, found))
+            for base, found in methods(machine, receiver.decl)
+        )
     return known
-
-
-def _registrars(machine: Machine, decl: ClassDecl) -> set[str]:
-    found: set[str] = set()
-    for base in machine.project.mro(decl):
-        if isinstance(base, ClassDecl):
-            for name, symbols in base.members.items():
-                symbol = symbols[-1]
-                if isinstance(symbol, ast.FunctionDef) and REGISTERING.search(segment_of(base, symbol)):
-                    found.add(name)
-    return found
 
 
 def segment_of(base: ClassDecl, symbol: ast.FunctionDef) -> str:

@@ -15,9 +15,10 @@ from graphlint.interp.binding import bind, defaults, parameters
 from graphlint.interp.dispatch import ATTRIBUTES, apply, register
 from graphlint.interp.frame import Frame, Summary
 from graphlint.interp.makers import passed
-from graphlint.interp.record import Record, counters
+from graphlint.interp.members import is_counter, late_writers
+from graphlint.interp.record import Record
+from graphlint.outline import mentions
 from graphlint.project import ClassDecl, FunctionDecl, Outside, Symbol, assigned
-from graphlint.syntax import nested, stored
 from graphlint.types import Confidence
 from graphlint.values import (
     EITHER,
@@ -208,8 +209,8 @@ def _written(machine: Machine, value: Instance, record: Record, name: str) -> Va
     first = record.read(machine, name)
     late = None if record.building else explore(machine, value, record, name)
     if first is not None and not record.building:
-        rewritten = late is not None or name in late_writers(machine, value.decl)
-        first = settled(first, rewritten, name in counters(machine, value.decl))
+        rewritten = late is not None or bool(late_writers(machine, value.decl, name))
+        first = settled(first, rewritten, is_counter(machine, value.decl, name))
     if first is None or late is None:
         return first if late is None else late
     if is_module(machine, value.decl) and on_device(late) is not None:
@@ -235,32 +236,6 @@ def settled(value: Value, rewritten: bool, counted: bool) -> Value:
     return value
 
 
-def late_writers(machine: Machine, decl: ClassDecl) -> dict[str, list[FunctionDecl]]:
-    """Attribute name to the methods, other than `__init__`, that assign it through their first parameter."""
-    key = (decl, "late writers")
-    known = machine.tables.get(key)
-    if known is None:
-        known = machine.tables[key] = {}
-        for base in machine.project.mro(decl):
-            if isinstance(base, ClassDecl):
-                for name, symbols in base.members.items():
-                    if name != "__init__" and isinstance(symbols[-1], ast.FunctionDef):
-                        _find_writes(base, symbols[-1], known)
-    return known
-
-
-def _find_writes(base: ClassDecl, node: ast.FunctionDef, table: dict[str, list[FunctionDecl]]) -> None:
-    if not node.args.args:
-        return
-    receiver = node.args.args[0].arg
-    decl = base.module.function(node, base, node.name)
-    for target in (each for statement in nested(node.body) for each in stored(statement)):
-        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == receiver:
-            writers = table.setdefault(target.attr, [])
-            if decl not in writers:
-                writers.append(decl)
-
-
 def explore(machine: Machine, value: Instance, record: Record, name: str) -> Value | None:
     """What the methods that write this attribute leave in it, whenever they run; None if there are none.
 
@@ -270,7 +245,7 @@ def explore(machine: Machine, value: Instance, record: Record, name: str) -> Val
     if machine.writes:
         return None
     if name not in record.late:
-        writers = late_writers(machine, value.decl).get(name, [])[:MOST_LATE_WRITERS]
+        writers = late_writers(machine, value.decl, name)[:MOST_LATE_WRITERS]
         written = [_probe(machine, value, decl).get(name) for decl in writers]
         found = [each for each in written if each is not None]
         record.late[name] = join_all(found) if found else None
@@ -359,13 +334,17 @@ def overrides(decl: ClassDecl, name: str) -> list[tuple[ClassDecl, FunctionDecl]
     family = {decl.name}
     for symbols in decl.module.symbols.values():
         node = symbols[-1]
-        if isinstance(node, ast.ClassDef) and any(_last(base) in family for base in node.bases):
+        if isinstance(node, ast.ClassDef) and _derives(node, family):
             family.add(node.name)
             cls = decl.module.class_(node, node.name)
             symbol = cls.members.get(name, [None])[-1]
             if isinstance(symbol, ast.FunctionDef):
                 found.append((cls, decl.module.function(symbol, cls, name)))
     return found
+
+
+def _derives(node: ast.ClassDef, family: set[str]) -> bool:
+    return any(mentions(node, name) for name in family) and any(_last(base) in family for base in node.bases)
 
 
 def _getter(owner: ClassDecl, symbol: ast.FunctionDef | ast.AsyncFunctionDef) -> FunctionDecl:

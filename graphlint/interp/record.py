@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from graphlint.interp.frame import Frame, Summary
-from graphlint.project import ClassDecl
-from graphlint.syntax import nested
 from graphlint.values import Tensor, Value, join_all
 
 if TYPE_CHECKING:
@@ -83,32 +81,3 @@ class Record:
             value = self.read(machine, name)
             if value is not None:
                 yield name, value
-
-
-def counters(machine: Machine, decl: ClassDecl) -> frozenset[str]:
-    """The attributes that some method moves on from their own value: `self.step += 1`."""
-    key = (decl, "counters")
-    known = machine.setters.get(key)
-    if known is None:
-        bodies = [
-            symbols[-1].body
-            for base in machine.project.mro(decl)
-            if isinstance(base, ClassDecl)
-            for symbols in base.members.values()
-            if isinstance(symbols[-1], ast.FunctionDef)
-        ]
-        known = machine.setters[key] = frozenset(name for body in bodies for name in _moved(body))
-    return known
-
-
-def _moved(body: list[ast.stmt]) -> Iterator[str]:
-    for statement in nested(body):
-        match statement:
-            case ast.AugAssign(target=ast.Attribute(attr=name)):
-                yield name
-            case ast.Assign(targets=[ast.Attribute(attr=name)], value=value) if name in _read(value):
-                yield name
-
-
-def _read(value: ast.expr) -> set[str]:
-    return {node.attr for node in ast.walk(value) if isinstance(node, ast.Attribute)}
