@@ -32,6 +32,9 @@ class Config:
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
     min_confidence: Confidence = Confidence.LIKELY
     target: Target = Target.BOTH
+    torch_version: str = "2.11"
+    capture_flags: tuple[tuple[str, bool], ...] = ()
+    eager: tuple[str, ...] = ()
     fail_on: Effect = Effect.DEFEATS
     regions: tuple[str, ...] = ()
     only_regions: tuple[str, ...] = ()

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -44,6 +45,9 @@ NAMES = Form({"type": "array", "items": {"type": "string"}}, "must be a list of 
 TEXT = Form({"type": "string"}, "must be a string")
 FLAG = Form({"type": "boolean"}, "must be true or false")
 TABLE = Form({"type": "object"}, "must be a table")
+VERSIONS = r"^[2-9]\.\d+(\.\w+)?(\+\w+)?$"
+VERSION = Form({"type": "string", "pattern": VERSIONS}, 'must be a version such as "2.11", 2.0 or newer')
+TRUTHS = Form({"type": "object", "additionalProperties": FLAG.schema}, "must be a table of names with true or false")
 LISTS = Form({"type": "object", "additionalProperties": NAMES.schema}, "must be a table of lists of strings")
 
 
@@ -58,6 +62,11 @@ OPTIONS = (
     Option("exclude", NAMES, "Files that are not read, as patterns of a .gitignore file."),
     Option("min-confidence", one_of(CONFIDENCES), "How sure a finding must be to be shown."),
     Option("target", one_of(TARGETS), "Raw capture, torch.compile with graphs, or both."),
+    Option("torch-version", VERSION, "The version of torch that is predicted for; what is known of it begins with 2.0."),
+    Option(
+        "capture-flags", TRUTHS, "Functions and variables that tell of a capture: what they are while one is under way."
+    ),
+    Option("eager", NAMES, "Functions that run outside of the graph even so, and decorators that make such functions."),
     Option("fail-on", one_of(EFFECTS), "The mildest effect that makes a run fail."),
     Option("regions", NAMES, "Functions that are captured, if nothing in the code says so."),
     Option("only-regions", NAMES, "Look only at regions whose name matches one of these patterns, such as `*.Decoder.*`."),
@@ -75,12 +84,14 @@ BY_KEY = {each.key: each for each in OPTIONS}
 def read(option: Option, value: object, where: str) -> object:
     """The value as `Config` holds it; raises `ConfigError` that opens with `where`."""
     if not _fits(value, option.form.schema):
-        said = f", not `{value}`" if option.form.words else ""
+        said = f", not `{value}`" if option.form.words or option.form is VERSION else ""
         raise ConfigError(f"{where} {option.form.refusal}{said}")
     if option.form.words:
         return option.form.words[str(value)]
     if option.form is LISTS and isinstance(value, dict):
         return tuple((pattern, tuple(codes)) for pattern, codes in value.items())
+    if option.form is TRUTHS and isinstance(value, dict):
+        return tuple(value.items())
     return tuple(value) if isinstance(value, list) else value
 
 
@@ -98,7 +109,7 @@ def _fits(value: object, schema: Table) -> bool:
         case "boolean":
             return isinstance(value, bool)
         case _:
-            return isinstance(value, str)
+            return isinstance(value, str) and re.search(str(schema.get("pattern", "")), value) is not None
 
 
 def plain(option: Option, value: object) -> object:
@@ -107,6 +118,8 @@ def plain(option: Option, value: object) -> object:
         return next(word for word, meant in option.form.words.items() if meant == value)
     if option.form is LISTS and isinstance(value, tuple):
         return {pattern: list(codes) for pattern, codes in value}
+    if option.form is TRUTHS and isinstance(value, tuple):
+        return dict(value)
     if isinstance(value, tuple):
         return list(value)
     return {} if value is None else value

@@ -10,7 +10,7 @@ import pytest
 from graphlint import registry
 from graphlint.check import Read, check_sources
 from graphlint.config import Config
-from graphlint.interp import interpret
+from graphlint.interp import interpreter
 from graphlint.registry import Registry
 from graphlint.source import parse
 from graphlint.types import Report
@@ -36,7 +36,8 @@ def check_text(rules: Registry) -> CheckText:
 
     def run(text: str, name: str = "example.py", **settings: object) -> Report:
         source = parse(text, name)
-        return check_sources(Read((source,), ()), Config(**settings), rules, interpret)  # type: ignore[arg-type]
+        config = Config(**settings)  # type: ignore[arg-type]
+        return check_sources(Read((source,), ()), config, rules, interpreter(config))
 
     return run
 

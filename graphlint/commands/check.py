@@ -23,7 +23,7 @@ from graphlint.commands.options import configured, overridden
 from graphlint.commands.output import Wanted
 from graphlint.config import Config
 from graphlint.errors import UsageError
-from graphlint.interp import interpret
+from graphlint.interp import interpreter
 from graphlint.notices import INTERNAL
 from graphlint.options import CONFIDENCES, EFFECTS, TARGETS
 from graphlint.registry import ORDER, Registry
@@ -42,6 +42,7 @@ FORMATS = ", ".join(shown.FORMATS)
 @click.option("--format", "formats", multiple=True, metavar="FORMAT[:FILE]", help=f"{FORMATS}; may be given several times.")
 @click.option("--min-confidence", type=click.Choice(list(CONFIDENCES)), help="Show findings this sure; default likely.")
 @click.option("--target", type=click.Choice(list(TARGETS)), help="Raw capture, torch.compile, or both; default both.")
+@click.option("--torch-version", metavar="X.Y", help="Predict for this version of torch; default 2.11.")
 @click.option("--select", multiple=True, metavar="CODES", help="Run only these codes, prefixes or names.")
 @click.option("--ignore", multiple=True, metavar="CODES", help="Leave these codes, prefixes or names out.")
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave out files, as a .gitignore line would.")
@@ -163,8 +164,8 @@ def checked(
     try:
         with progress.told("checking"):
             if tuple(paths) == (STDIN,):
-                return check_sources(_stdin(stdin_filename), settings, known, interpret)
-            return run(paths, settings, known, interpret, unsaved)
+                return check_sources(_stdin(stdin_filename), settings, known, interpreter(settings))
+            return run(paths, settings, known, interpreter(settings), unsaved)
     finally:
         if was_on:
             gc.enable()

@@ -10,7 +10,7 @@ from pathlib import Path
 from graphlint import config
 from graphlint.config import Config
 from graphlint.errors import UsageError
-from graphlint.options import CONFIDENCES, EFFECTS, TARGETS
+from graphlint.options import BY_KEY, CONFIDENCES, EFFECTS, TARGETS, read
 
 WORDS: Mapping[str, Mapping[str, object]] = {"min_confidence": CONFIDENCES, "target": TARGETS, "fail_on": EFFECTS}
 
@@ -34,6 +34,8 @@ def overridden(settings: Config, options: Mapping[str, object]) -> Config:
         given = split(options.get(key))
         if given:
             said[key] = given
+    if options.get("torch_version"):
+        said["torch_version"] = read(BY_KEY["torch-version"], options["torch_version"], "`--torch-version`")
     if options.get("exclude"):
         said["exclude"] = (*settings.exclude, *split(options["exclude"]))
     if options.get("baseline") is not None:

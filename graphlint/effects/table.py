@@ -11,8 +11,11 @@ from graphlint.effects.grammar import Argument, Effect, Row, parse_row
 
 _FOLDER = Path(__file__).parent
 
+Version = tuple[int, int]
 TORCH = (2, 11)
-"""The version of torch that predictions are for: the one that most rows were measured with."""
+"""The version of torch that predictions are for by default: the one that most rows were measured with."""
+OLDEST = (2, 0)
+"""The version from which on it is known what changed."""
 
 NEVER = (99, 0)
 
@@ -97,9 +100,9 @@ def _twin(name: str) -> Row | None:
     return None
 
 
-def happens(effect: Effect, facts: ArgumentFacts) -> bool | None:
-    """Whether the call that the facts describe has the effect, in the version of torch that predictions are for."""
-    if not (effect.since or TORCH) <= TORCH < (effect.until or NEVER):
+def happens(effect: Effect, facts: ArgumentFacts, torch: Version = TORCH) -> bool | None:
+    """Whether the call that the facts describe has the effect in a version of torch."""
+    if not (effect.since or torch) <= torch < (effect.until or NEVER):
         return False
     if effect.exempt is not None and evaluate(effect.exempt, facts) is True:
         return False

@@ -10,9 +10,11 @@ Handlers register themselves by importing their modules, which happens here and 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
+from graphlint.config import Config
 from graphlint.interp import (
     calls,
     containers,
@@ -27,24 +29,33 @@ from graphlint.interp import (
 )
 from graphlint.interp.grounding import grounded, narrowed
 from graphlint.interp.readout import RegionEvents, read_regions
+from graphlint.interp.told import NOTHING_TOLD, Told, assumed
 from graphlint.project import Project
 from graphlint.site.compiled import CAPTURED, ONLY_COMPILED
 from graphlint.site.readout import read_sites
 from graphlint.source import Source
 from graphlint.types import Region, Target
 
-__all__ = ["RegionEvents", "interpret"]
+__all__ = ["RegionEvents", "interpret", "interpreter"]
 
 HANDLERS = (calls, containers, expressions, indexing, modules, operators, python, reflection, statements, transfers)
 
 
+def interpreter(settings: Config) -> partial[Iterator[RegionEvents]]:
+    """`interpret` as a configuration wants it: for its version of torch, and with what it says of functions."""
+    return partial(interpret, told=Told(assumed(settings)))
+
+
 def interpret(
-    sources: Sequence[Source], named: Collection[str] = (), names: Mapping[Path, str] = MappingProxyType({})
+    sources: Sequence[Source],
+    named: Collection[str] = (),
+    names: Mapping[Path, str] = MappingProxyType({}),
+    told: Told = NOTHING_TOLD,
 ) -> Iterator[RegionEvents]:
     """The events of every region of these files, file by file; `named` are functions that are regions too.
 
     What a region does comes with what the code around it does to it.  `names` are the names under which all files of
-    the run are reported: a region of one file may lead to events in another.
+    the run are reported: a region of one file may lead to events in another.  `told` is what the code does not show.
     """
     project = Project(sources, names=names)
     around: dict[tuple[str, str, int], RegionEvents] = {}
@@ -56,7 +67,7 @@ def interpret(
             continue
         known = around.setdefault(_place(each.region), RegionEvents(each.region, (), 0, each.failure))
         around[_place(each.region)] = known._replace(events=(*known.events, *each.events))
-    for inside in read_regions(project, named):
+    for inside in read_regions(project, named, told):
         outside = around.pop(_place(inside.region), None)
         more = outside.events if outside is not None else ()
         events = grounded(inside.events)

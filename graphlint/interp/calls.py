@@ -54,12 +54,22 @@ RETURN_FIELDS = frozenset(_RETURN_FIELDS.split())
 
 @register(CALLS, Function)
 def call_function(frame: Frame, callee: Function, arguments: Arguments, node: ast.AST) -> Value:
+    if frame.machine.told.is_eager(frame.machine.project, callee.decl):
+        return _call_eagerly(frame, callee, arguments, node)
     if not frame.machine.is_memoised(callee.decl):
         return frame.machine.call(frame, callee, arguments, node)
     # What is computed once has been computed by the warm-up.
     ceiling, frame.ceiling = frame.ceiling, Confidence.POSSIBLE
     value = frame.machine.call(frame, callee, arguments, node)
     frame.ceiling = ceiling
+    return value
+
+
+def _call_eagerly(frame: Frame, callee: Function, arguments: Arguments, node: ast.AST) -> Value:
+    """What it gives is known; what it does on the way is no part of the graph."""
+    was, frame.recording = frame.recording, False
+    value = frame.machine.call(frame, callee, arguments, node)
+    frame.recording = was
     return value
 
 

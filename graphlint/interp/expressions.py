@@ -12,6 +12,7 @@ from graphlint.interp.dispatch import apply, attribute, element
 from graphlint.interp.frame import Frame, State, expression
 from graphlint.interp.indexing import with_entry
 from graphlint.interp.mutation import path_of
+from graphlint.interp.told import flag_called, flag_read
 from graphlint.values import (
     FALSE,
     TRUE,
@@ -62,6 +63,8 @@ def eval_name(frame: Frame, node: ast.Name) -> Value:
     found = frame.scope.find(name)
     if found is not None:
         return found
+    if frame.machine.told.flags and (flag := flag_read(frame, node)) is not None:
+        return flag
     if name in BUILTINS and name not in frame.module.symbols:
         return External(f"builtins.{name}")
     return frame.machine.global_(frame.module, name) or Unknown()
@@ -72,11 +75,15 @@ def eval_attribute(frame: Frame, node: ast.Attribute) -> Value:
     path = path_of(node)
     if path is not None and path in frame.env:
         return frame.env[path]
+    if frame.machine.told.flags and (flag := flag_read(frame, node)) is not None:
+        return flag
     return attribute(frame, frame.eval(node.value), node.attr, node)
 
 
 @expression(ast.Call)
 def eval_call(frame: Frame, node: ast.Call) -> Value:
+    if frame.machine.told.flags and (flag := flag_called(frame, node)) is not None:
+        return flag
     callee = frame.eval(node.func)
     return apply(frame, callee, arguments_of(frame, node), node)
 

@@ -19,6 +19,7 @@ from graphlint.interp.entry import entry_arguments
 from graphlint.interp.frame import Frame, Summary
 from graphlint.interp.members import Writes
 from graphlint.interp.record import Record
+from graphlint.interp.told import NOTHING_TOLD, Told
 from graphlint.project import Assigned, ClassDecl, FunctionDecl, Module, Outside, Project, Resolved
 from graphlint.types import Region, Target
 from graphlint.values import (
@@ -54,8 +55,9 @@ class Capture(NamedTuple):
 class Machine:
     """The state of one analysis over one project."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, told: Told = NOTHING_TOLD) -> None:
         self.project = project
+        self.told = told
         self.summaries: dict[object, Summary] = {}
         self.stack: dict[FunctionDecl, list[int]] = {}
         self.owed = NOTHING_OWED
@@ -271,7 +273,9 @@ class Machine:
         """A function as its decorators leave it; one that cannot be followed is taken to be transparent."""
         node = decl.node
         plain = Function(decl, None, None, start)
-        if isinstance(node, ast.Lambda) or not any(self.may_wrap(decl.module, item) for item in node.decorator_list):
+        if isinstance(node, ast.Lambda) or self.told.is_eager(self.project, decl):
+            return plain
+        if not any(self.may_wrap(decl.module, item) for item in node.decorator_list):
             return plain
         frame = self.toplevel(decl.module)
         return self.once((decl, "decorated"), lambda: decorate(frame, node.decorator_list, plain), plain)

@@ -20,7 +20,7 @@ from graphlint.values import (
 
 def raise_effect(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST) -> None:
     """Turn an effect of a row into an event where its condition holds."""
-    holds = happens(effect, facts)
+    holds = happens(effect, facts, frame.machine.told.torch)
     if holds is False or not effect.targets & frame.live:
         return
     sure = _sure(effect, facts)

@@ -14,6 +14,7 @@ from graphlint.interp.context import as_input
 from graphlint.interp.dispatch import apply, item
 from graphlint.interp.frame import Frame, Link, Summary
 from graphlint.interp.machine import Machine
+from graphlint.interp.told import NOTHING_TOLD, Told
 from graphlint.project import ClassDecl, FunctionDecl, Module, Project
 from graphlint.regions import Compiled, Forward, Marked, Site, compiled, forwards, marked, sites
 from graphlint.types import Confidence, Region, Span, Step, Target
@@ -29,20 +30,20 @@ class RegionEvents(NamedTuple):
     failure: Exception | None = None
 
 
-def read_regions(project: Project, named: Collection[str] = ()) -> Iterator[RegionEvents]:
+def read_regions(project: Project, named: Collection[str] = (), told: Told = NOTHING_TOLD) -> Iterator[RegionEvents]:
     """The regions of every given file; `named` are functions that the configuration says are captured."""
     given = project.reported()
-    shared = Machine(project)
+    shared = Machine(project, told)
     for module in project.given:
         reached: Reached = {}
         entries: list[Entry] = [*sites(module), *marked(module, named), *compiled(module), *forwards(project, module)]
         for entry in entries:
             # A site is met while the code around it runs, which a result kept from another file would hide.
-            machine = Machine(project) if isinstance(entry, Site) else shared
+            machine = Machine(project, told) if isinstance(entry, Site) else shared
             for each in _read_entry(machine, module, entry, given, reached):
                 if each.failure is not None and machine is shared:
                     # It keeps what was under way when the analysis failed, as if that were finished.
-                    shared = Machine(project)
+                    shared = Machine(project, told)
                 yield each
 
 

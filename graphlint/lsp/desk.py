@@ -17,7 +17,7 @@ from graphlint import config, registry
 from graphlint.check import Interpreter, RegionEvents, check
 from graphlint.config import Config
 from graphlint.discover import Found, discover, excludes
-from graphlint.interp import interpret
+from graphlint.interp import interpreter
 from graphlint.registry import Registry
 from graphlint.source import Source
 from graphlint.spread import WORTHWHILE
@@ -62,7 +62,7 @@ class Desk:
         if not paths:
             return Report(())
         started = time.monotonic()
-        report = check(paths, settings, self.rules(settings), _stoppable(is_stale), texts)
+        report = check(paths, settings, self.rules(settings), _stoppable(settings, is_stale), texts)
         self.took = time.monotonic() - started if around else self.took
         return report
 
@@ -84,8 +84,9 @@ def _size(path: str) -> int:
         return 0
 
 
-def _stoppable(is_stale: Callable[[], bool]) -> Interpreter:
+def _stoppable(settings: Config, is_stale: Callable[[], bool]) -> Interpreter:
     """The interpreter, given up between two regions when its result is no longer wanted."""
+    interpret = interpreter(settings)
 
     def run(
         sources: Sequence[Source], named: Collection[str] = (), names: Mapping[Path, str] = MappingProxyType({})
