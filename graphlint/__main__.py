@@ -1,6 +1,6 @@
 """`graphlint` and `python -m graphlint`."""
 
-from graphlint.cli import entry
+from graphlint.cli import entry as main
 
 if __name__ == "__main__":
-    entry()
+    main()
