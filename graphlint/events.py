@@ -164,9 +164,10 @@ class HostOperand(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrozenScalar(Event):
-    """The value of a host tensor or number that changes between calls is recorded once."""
+    """The value of a host tensor or number that changes between calls, or its address, is recorded once."""
 
     what: str
+    recorded: str = "value"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,6 +44,6 @@ from graphlint.types import Finding
 def frozen_scalar(event: FrozenScalar) -> Finding | None:
     return finding(
         event,
-        f"`{event.text}` computes with a {event.what} whose value is recorded at capture",
+        f"`{event.text}` computes with a {event.what} whose {event.recorded} is recorded at capture",
         help="keep the value in a device tensor and `fill_` it before each replay",
     )

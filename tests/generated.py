@@ -7,8 +7,11 @@ from pathlib import Path
 
 from graphlint import config, options
 from graphlint.commands.config import toml
+from graphlint.effects import table
+from graphlint.effects.grammar import EFFECTS
 from graphlint.fix import cures
 from graphlint.fix.cure import CURES
+from graphlint.interp import transfers
 from graphlint.options import OPTIONS
 from tests import picture
 
@@ -22,8 +25,29 @@ come on top. A key that is not known is refused, with the nearest one that is. `
 with the file and line it comes from, and `graphlint config --schema` prints the [schema](graphlint.schema.json) for
 editors.
 
+`torch-version` decides what is predicted where torch has changed ([what has](versions.md)). `capture-flags` and `eager` say
+what no source shows: names of functions, methods, properties and module variables, with as much of the dotted name
+before them as one likes:
+
+```toml
+[tool.graphlint]
+torch-version = "2.9"
+eager = ["eager_break"]                                  # `@eager_break` functions run between two graphs
+capture-flags = { "get_is_capture_mode" = true, "Runner.is_warm_up" = false }
+```
+
 | key | value | default | what it does |
 | --- | --- | --- | --- |
+"""
+VERSIONS = """# Versions of torch
+
+What a capture does is predicted for torch {torch}, with which most rows of the effects table were measured. `torch-version`
+in the [configuration](configuration.md), or `--torch-version`, asks for another one from {oldest} on; it need not be
+installed. These effects came or went; all others are taken to be as they are in {torch}. `source` means that the Python
+source of that version says so, a number is the change in pytorch/pytorch.
+
+| effect | from | until before | of | known from |
+| --- | --- | --- | --- | --- |
 """
 FIXES = """# Fixes
 
@@ -43,6 +67,7 @@ def texts() -> dict[Path, str]:
     return {
         DOCS / "configuration.md": configuration(),
         DOCS / "fixes.md": fixes(),
+        DOCS / "versions.md": versions(),
         DOCS / "graphlint.schema.json": json.dumps(options.schema(config.defaults()), indent=1) + "\n",
         picture.PICTURE: picture.drawn(),
     }
@@ -74,6 +99,29 @@ def configuration() -> str:
         for each in OPTIONS
     )
     return CONFIGURATION + "".join(f"| {' | '.join(row)} | {each.about} |\n" for row, each in zip(rows, OPTIONS))
+
+
+def versions() -> str:
+    """Every effect that not all versions of torch have, with the calls that have it."""
+    known: dict[tuple[str, str, str, str], list[str]] = {}
+    for row in filter(None, map(table.lookup, sorted(table.names()))):
+        for effect in row.effects:
+            if effect.since or effect.until:
+                said = effect.why or EFFECTS[effect.kind]
+                key = (said, dotted(effect.since), dotted(effect.until), ", ".join(row.provenance))
+                known.setdefault(key, []).append(row.name)
+    copy = "a copy from pageable memory that does not block is refused; before, its address was recorded"
+    known[copy, dotted(transfers.UNPINNED_REFUSED), "", "pytorch#172156"] = ["torch.Tensor.to", "torch.Tensor.cuda"]
+    rows = (
+        f"| {said} | {since} | {until} | {', '.join(f'`{each}`' for each in names)} | {source} |\n"
+        for (said, since, until, source), names in sorted(known.items(), key=lambda pair: pair[1])
+    )
+    head = VERSIONS.format(torch=dotted(table.TORCH), oldest=dotted(table.OLDEST))
+    return head + "".join(rows)
+
+
+def dotted(version: tuple[int, int] | None) -> str:
+    return "" if version is None else ".".join(map(str, version))
 
 
 def fixes() -> str:

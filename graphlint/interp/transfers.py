@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from graphlint.events import DeviceToHost, HostLiteral, HostToDevice, LibraryRead, PinnedMemory
+from graphlint.events import DeviceToHost, FrozenScalar, HostLiteral, HostToDevice, LibraryRead, PinnedMemory
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
 from graphlint.interp.placement import default_place, kind_of, place_named
@@ -36,6 +36,13 @@ from graphlint.values import (
 )
 
 
+UNPINNED_REFUSED = (2, 11)
+"""The first torch that refuses a copy from pageable memory that does not block (pytorch#172156).
+
+Before, it was captured, and every replay copied from where the tensor had been.
+"""
+
+
 def special(*names: str) -> Callable[[Special], Special]:
     """Register what a call of these names does beyond its row."""
 
@@ -52,7 +59,9 @@ def move(frame: Frame, tensor: Tensor, place: Place | None, facts: Facts, node: 
     if place is None or place is tensor.place:
         return tensor.place
     if place is Place.DEVICE and tensor.place in (Place.HOST, Place.PINNED):
-        if not (tensor.place is Place.PINNED and _non_blocking(facts)):
+        if tensor.place is Place.HOST and _non_blocking(facts) and frame.machine.told.torch < UNPINNED_REFUSED:
+            frame.emit(FrozenScalar, node, tensor.sure, what="pageable host tensor", recorded="address")
+        elif not (tensor.place is Place.PINNED and _non_blocking(facts)):
             frame.emit(HostToDevice, node, tensor.sure, call=short(facts.row), origin=tensor.role)
     elif place is Place.HOST and tensor.place is Place.DEVICE and not _non_blocking(facts):
         frame.emit(DeviceToHost, node, tensor.sure, call=short(facts.row))
