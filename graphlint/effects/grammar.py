@@ -59,6 +59,7 @@ EFFECTS = {
     "state": "state on the host outlives the call, such as a counter",
     "backward": "the backward pass reads device values on the host",
     "break": "Dynamo splits the graph here",
+    "remark": "Dynamo splits the graph at a message to people, which behind a condition is for the unusual case",
 }
 HOST_TYPES = frozenset({"int", "float", "number", "size"})
 PLAIN = frozenset({"bool", "text", "none", "shape", "device", "dtype", "module", "object", "generator", "unknown"})
@@ -269,7 +270,7 @@ def _effect(text: str) -> Effect:
         raise ValueError(f"not an effect: `{text}`")
     condition = parse_condition(found["cond"]) if found["cond"] else None
     exempt = parse_condition(found["unless"]) if found["unless"] else None
-    default = "compile" if found["kind"] == "break" else "both"
+    default = "compile" if found["kind"] in ("break", "remark") else "both"
     targets = Target[(found["target"] or default).upper()]
     since, until = _version(found["since"]), _version(found["until"])
     return Effect(found["kind"], found["subject"] or "", condition, exempt, found["why"] or "", targets, since, until)

@@ -101,6 +101,7 @@ class Frame:
     """See the module's page; `recording` is off where code runs outside the captured region."""
 
     __slots__ = (
+        "branches",
         "breaks",
         "ceiling",
         "conditional",
@@ -139,6 +140,7 @@ class Frame:
         self.devices: list[Value] = []
         self.ceiling = Confidence.CERTAIN
         self.conditional = 0
+        self.branches = 0
         self.inputs: frozenset[str] = frozenset()
 
     @property

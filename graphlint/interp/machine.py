@@ -18,6 +18,7 @@ from graphlint.interp.dispatch import apply
 from graphlint.interp.entry import entry_arguments
 from graphlint.interp.frame import Frame, Summary
 from graphlint.interp.members import Writes
+from graphlint.interp.memo import Memo
 from graphlint.interp.record import Record
 from graphlint.interp.told import NOTHING_TOLD, Told
 from graphlint.project import Assigned, ClassDecl, FunctionDecl, Module, Outside, Project, Resolved
@@ -80,6 +81,7 @@ class Machine:
         self.watched: tuple[ClassDecl, list[Arguments]] | None = None
         self.writes: list[tuple[Instance, dict[str, Value]]] = []
         self.captures: list[Capture] = []
+        self.memos: dict[FunctionDecl, dict[ast.If, Memo]] = {}
         self.scopes: dict[ClassDecl, Scope] = {}
         self.depth = 0
 
@@ -207,6 +209,7 @@ class Machine:
         frame.owner = function.start or decl.owner
         frame.receiver = function.receiver
         self.depth += 1
+        frame.scope.running = True
         try:
             node = decl.node
             if isinstance(node, ast.Lambda):
@@ -216,6 +219,7 @@ class Machine:
                 summary.returned = _returned(frame)
         finally:
             self.depth -= 1
+            frame.scope.running = False
         return frame
 
     def value(self, found: ClassDecl | FunctionDecl | Module | Assigned | Outside | None) -> Value | None:

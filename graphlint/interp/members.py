@@ -82,7 +82,7 @@ def _moved(body: list[ast.stmt]) -> Iterator[str]:
         match statement:
             case ast.AugAssign(target=ast.Attribute(attr=name)):
                 yield name
-            case ast.Assign(targets=[ast.Attribute(attr=name)], value=value) if name in _read(value):
+            case ast.Assign(targets=[ast.Attribute(attr=name)], value=ast.BinOp() as value) if name in _read(value):
                 yield name
 
 

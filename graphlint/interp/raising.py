@@ -71,6 +71,12 @@ def _copy(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, s
         frame.emit(events.HostLiteral, node, sure, call=short(row))
 
 
+def _remark(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, sure: Confidence) -> None:
+    """A warning behind a condition speaks of what hardly ever happens; one that everybody gets is a plain break."""
+    sure = Confidence.POSSIBLE if frame.branches else sure
+    frame.emit(events.GraphBreak, node, sure, construct=short(row), why=effect.why)
+
+
 def _state(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, sure: Confidence) -> None:
     frame.emit(events.HostMutation, node, sure, target=short(row), what="call", why=effect.why)
 
@@ -95,5 +101,6 @@ EMITTERS: dict[str, Emitter] = {
         events.ClockRead, node, sure, call=short(row), what=e.why or "clock"
     ),
     "state": _state,
+    "remark": _remark,
     "break": lambda f, row, e, facts, node, sure: f.emit(events.GraphBreak, node, sure, construct=short(row), why=e.why),
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from graphlint.events import HostBranch
 from graphlint.interp.assignment import assign
@@ -13,18 +12,17 @@ from graphlint.interp.dispatch import element
 from graphlint.interp.frame import Frame, State, restrict, statement
 from graphlint.interp.indexing import store_item
 from graphlint.interp.machine import decorate
+from graphlint.interp.memo import BODY, ORELSE, REST
 from graphlint.interp.mutation import defer, is_idle, path_of, report_entry
-from graphlint.interp.objects import is_module
+from graphlint.interp.once import part_run_once
 from graphlint.interp.operators import binary
 from graphlint.project import imported
-from graphlint.syntax import nested, stored
 from graphlint.types import Confidence, Target
 from graphlint.values import (
     Bool,
     ClassValue,
     External,
     Function,
-    Instance,
     Nothing,
     Number,
     Opaque,
@@ -98,7 +96,10 @@ def run_return(frame: Frame, node: ast.Return) -> None:
 @statement(ast.Raise)
 def run_raise(frame: Frame, node: ast.Raise) -> None:
     if node.exc is not None:
+        # Where this runs, the region has failed already.
+        ceiling, frame.ceiling = frame.ceiling, Confidence.POSSIBLE
         frame.eval(node.exc)
+        frame.ceiling = ceiling
     frame.live = Target.NONE
 
 
@@ -108,36 +109,22 @@ def run_if(frame: Frame, node: ast.If) -> None:
     before = frame.save()
     ends = []
     frame.conditional += 1
+    frame.branches += 1
     ceiling = frame.ceiling
-    for arm, body in ((outcome.true, node.body), (outcome.false, node.orelse)):
+    once = part_run_once(frame, node)
+    for part, arm, body in ((BODY, outcome.true, node.body), (ORELSE, outcome.false, node.orelse)):
         frame.restore(State({**before.env, **arm.facts}, before.live & arm.live))
-        if body is node.body and fills_once(frame, node):
+        if part == once:
             frame.ceiling = Confidence.POSSIBLE
         frame.run(body)
         frame.ceiling = ceiling
         ends.append(State(frame.env, frame.live))
     frame.conditional -= 1
+    frame.branches -= 1
     frame.merge(*ends)
-
-
-def fills_once(frame: Frame, node: ast.If) -> bool:
-    """`if self.table is None: self.table = ...` in a module: the warm-up has filled it before the capture."""
-    match node.test:
-        case ast.Compare(
-            left=ast.Attribute(value=ast.Name()) as tested, ops=[ast.Is()], comparators=[ast.Constant(value=None)]
-        ):
-            path = path_of(tested)
-        case _:
-            return False
-    receiver = frame.receiver
-    if not isinstance(receiver, Instance) or receiver.fresh or not is_module(frame.machine, receiver.decl):
-        return False
-    return any(isinstance(each, ast.Attribute) and path_of(each) == path for each in _stored(node.body))
-
-
-def _stored(body: list[ast.stmt]) -> Iterator[ast.expr]:
-    for each in nested(body):
-        yield from stored(each)
+    if once == REST:
+        # Whoever sets the ceiling of the block around sets it back.
+        frame.ceiling = Confidence.POSSIBLE
 
 
 @statement(ast.While)
@@ -215,7 +202,9 @@ def run_try(frame: Frame, node: ast.Try) -> None:
         frame.merge(before, State(middle.env, middle.live or before.live))
         if handler.name:
             frame.env[handler.name] = Opaque()
+        ceiling, frame.ceiling = frame.ceiling, Confidence.POSSIBLE
         frame.run(handler.body)
+        frame.ceiling = ceiling
         ends.append(State(frame.env, frame.live))
     if tried:
         # `try: return answer() except ...: return False`: the constant stands for a failure, not for an answer.
@@ -285,8 +274,17 @@ def run_delete(frame: Frame, node: ast.Delete) -> None:
 
 
 @statement(ast.Global, ast.Nonlocal)
-def run_global(frame: Frame, node: ast.Global) -> None:
-    frame.globals.update(node.names)
+def run_global(frame: Frame, node: ast.Global | ast.Nonlocal) -> None:
+    if isinstance(node, ast.Global) or not all(_is_running(frame, name) for name in node.names):
+        frame.globals.update(node.names)
+
+
+def _is_running(frame: Frame, name: str) -> bool:
+    """Whether a name of a function around belongs to a call that is under way: such variables end with that call."""
+    scope = frame.scope.parent
+    while scope is not None and name not in scope.env:
+        scope = scope.parent
+    return scope is not None and scope.running
 
 
 @statement(ast.Pass)

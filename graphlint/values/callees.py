@@ -9,13 +9,14 @@ from graphlint.values.base import Place, Value, intern
 
 
 class Scope:
-    """The variables a nested function closes over; identity is what counts."""
+    """The variables a nested function closes over; identity is what counts.  `running` while their call is under way."""
 
-    __slots__ = ("env", "parent")
+    __slots__ = ("env", "parent", "running")
 
     def __init__(self, env: dict[str, Value], parent: Scope | None = None) -> None:
         self.env = env
         self.parent = parent
+        self.running = False
 
     def find(self, name: str) -> Value | None:
         here: Scope | None = self
