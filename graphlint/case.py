@@ -16,7 +16,7 @@ from typing import Any
 
 from graphlint.errors import UsageError
 
-WORDS = ("fn", "args", "kwargs", "vary", "prepare", "restore", "name")
+WORDS = ("fn", "args", "kwargs", "vary", "prepare", "restore", "name", "agree")
 SHAPE = "return `(fn, args)`, `(fn, args, kwargs)`, a mapping with `fn` and `args`, or a `graphlint.Case`"
 
 
@@ -26,7 +26,8 @@ class Case:
 
     `vary()` gives new inputs of the same shapes: a tuple of arguments, or `(args, kwargs)`.  `prepare()` runs before
     every call of `fn` outside a replay, for steps that want fresh state (a cache); `restore()` runs before every
-    replay and puts that state back in place, at the same addresses.
+    replay and puts that state back in place, at the same addresses.  `agree` names outputs (`output`, `output[0]`) that
+    are to be the same on all ranks, for `confirm --ranks`; those that eager makes the same need not be named.
     """
 
     fn: Callable[..., Any]
@@ -36,6 +37,7 @@ class Case:
     prepare: Callable[[], object] | None = None
     restore: Callable[[], object] | None = None
     name: str = ""
+    agree: tuple[str, ...] = ()
 
 
 def as_case(made: object) -> Case:

@@ -49,6 +49,7 @@ Row = tuple[Result, Reconciled]
 @click.option("--lengths", default="", metavar="N,N,...", help="Sizes that occur, for --shapes.")
 @click.option("--compile", is_flag=True, help='Also run under torch.compile(mode="reduce-overhead").')
 @click.option("--graphed", is_flag=True, help="Also try `make_graphed_callables` on the module.")
+@click.option("--ranks", type=click.IntRange(1), default=1, metavar="N", help="Run N ranks, one GPU each.")
 @click.option("--worth/--no-worth", default=True, help="Measure whether a graph gains anything.")
 @click.option("--check/--no-check", "compare", default=True, help="Compare with the findings of `graphlint check`.")
 @click.option("--one-process", is_flag=True, help="Run all targets of a GPU in one process: faster, less isolated.")
@@ -64,7 +65,7 @@ def confirm(targets: tuple[str, ...], format: str, record: str, compare: bool, o
     if record:
         spare(record)
     plans = planned(targets, given, root)
-    results = process.run(plans, gpus(os.environ), one_process, progress=_progress(len(plans)))
+    results = process.run(plans, lanes(gpus(os.environ), given["ranks"]), one_process, progress=_progress(len(plans)))
     if sys.stderr.isatty():
         click.echo("\r\x1b[K", nl=False, err=True)
     if all(each.outcome.stage == NO_DEVICE for each in results):
@@ -106,7 +107,10 @@ def _options(given: Mapping[str, Any]) -> Options:
     if given["shapes"]:
         shapes_form.parse(given["shapes"])
     lengths = tuple(int(each) for each in re.findall(r"\d+", given["lengths"]))
-    names = ("device", "warmup", "replays", "seed", "mode", "timeout", "memory", "worth", "compile", "graphed", "shapes")
+    names = (
+        "device", "warmup", "replays", "seed", "mode", "timeout", "memory", "worth", "compile", "graphed", "shapes",
+        "ranks",
+    )  # fmt: skip
     return Options(**{name: given[name] for name in names}, lengths=lengths)
 
 
@@ -122,6 +126,11 @@ def gpus(environ: Mapping[str, str]) -> tuple[str, ...]:
             return ()
         found = tuple(str(place) for place, line in enumerate(filter(None, said.splitlines())) if line.startswith("GPU"))
     return found if len(found) > 1 else ()
+
+
+def lanes(gpus: Sequence[str], ranks: int) -> tuple[str, ...]:
+    """GPUs for targets that run at the same time: one each, or as many as a target has ranks."""
+    return tuple(",".join(gpus[start : start + ranks]) for start in range(0, len(gpus) - ranks + 1, ranks))
 
 
 def _progress(count: int) -> Callable[[Plan, str], object]:

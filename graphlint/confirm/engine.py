@@ -45,7 +45,7 @@ def warmed(setting: Setting, inputs: Inputs | None = None) -> Trial:
     case = setting.build()
     if inputs is None:
         kept = chance.taken(setting.device)
-        inputs = values.clone(values.fresh(case, setting.options.replays))
+        inputs = values.clone(values.fresh(case, setting.options.replays, 1 + setting.options.seed))
         kept.restore(setting.device)
     setting.stage("warming up")
     trial = Trial(case, inputs, state.Snapshot())
@@ -141,8 +141,9 @@ def twin(setting: Setting, inputs: Inputs, watched: list[str]) -> list[Step]:
 def _judged(outcome: Outcome, got: list[Step], again: Step, setting: Setting, trial: Trial, watched: list[str]) -> Outcome:
     """Compare; eager's own noise is looked at only where something differs."""
     expected = twin(setting, trial.inputs, watched)
+    setting.seen(got, expected)
     found = _gaps(got, expected, {})
-    if any(found):
+    if setting.together(any(found)):
         noise = compare.noise(expected, twin(setting, trial.inputs, watched))
         found = _gaps(got, expected, compare.shared(noise, expected[-1], got[-1], again))
     words = tuple(_word(each) for each in found)

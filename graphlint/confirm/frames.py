@@ -9,6 +9,7 @@ import linecache
 import os
 import sys
 import sysconfig
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from importlib.util import find_spec
 from itertools import islice
@@ -67,8 +68,12 @@ def caller() -> tuple[str, int]:
 
 def stack() -> tuple[Frame, ...]:
     """The user frames of this thread, outermost first, from the nearest boundary inwards."""
+    return stack_of(sys._getframe(1))
+
+
+def stack_of(frame: FrameType | None) -> tuple[Frame, ...]:
+    """The same for a frame of any thread."""
     found: list[Frame] = []
-    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if frame.f_code in BOUNDARIES:
             break
@@ -76,6 +81,22 @@ def stack() -> tuple[Frame, ...]:
             found.append(_frame(frame.f_code, frame.f_lineno, frame.f_lasti))
         frame = frame.f_back
     return tuple(reversed(found))
+
+
+def traced(trace: str) -> Iterator[tuple[str, int, str]]:
+    """The user lines of what `faulthandler` wrote, innermost first: file, line, function.
+
+    It writes every thread, the most recent call first; the thread that was under way when it was asked comes first or
+    is called the current one, and the main thread last.
+    """
+    blocks = [part for part in trace.split("\n\n") if part.strip()]
+    mains = [part for part in blocks if part.startswith("Current thread")] or blocks[-1:]
+    for line in (line.strip() for part in (*mains, *blocks) for line in part.splitlines()):
+        if line.startswith('File "') and '", line ' in line:
+            file, _, rest = line[6:].partition('", line ')
+            number, _, function = rest.partition(" in ")
+            if not hidden(file):
+                yield file, int(number), function
 
 
 def trail(error: BaseException) -> tuple[Frame, ...]:

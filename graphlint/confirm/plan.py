@@ -39,7 +39,7 @@ class InputSpec:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What to try and how hard; times in seconds, memory in GiB (0: no limit of ours)."""
+    """What to try and how hard; times in seconds, memory in GiB (0: no limit of ours); `ranks` 0 is a single process."""
 
     device: str = "auto"
     warmup: int = 3
@@ -53,6 +53,7 @@ class Options:
     graphed: bool = False
     shapes: str = ""
     lengths: tuple[int, ...] = ()
+    ranks: int = 0
 
 
 @dataclass(frozen=True, slots=True)

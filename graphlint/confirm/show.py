@@ -9,6 +9,7 @@ from typing import Any
 
 from graphlint.confirm import codec
 from graphlint.confirm.outcome import Difference, Outcome, Refusal, StateChange
+from graphlint.confirm.ranks import shown
 from graphlint.confirm.reconcile import CONFIRMED, IDLE, REFUTED, Reconciled
 
 WORDS = {
@@ -139,7 +140,7 @@ def _graphed(section: Mapping[str, Any], root: Path) -> list[str]:
     ]
 
 
-SECTIONS = {"compile": _compile, "shapes": _shapes, "graphed": _graphed}
+SECTIONS = {"compile": _compile, "shapes": _shapes, "graphed": _graphed, "ranks": shown.section}
 
 
 def summary(rows: Sequence[tuple[Outcome, Reconciled, float]]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from graphlint.case import Case
 from graphlint.confirm import frames, state
+from graphlint.confirm.compare import Step
 from graphlint.confirm.device import Device
 from graphlint.confirm.lines import Lines
 from graphlint.confirm.plan import Options
@@ -17,13 +18,19 @@ Inputs = list[tuple[tuple[Any, ...], dict[str, Any]]]
 
 @dataclass(frozen=True)
 class Setting:
-    """What one confirmation works with; `stage` is told what is being done, for whoever watches from outside."""
+    """What one confirmation works with.
+
+    `stage` is told what is being done, for whoever watches from outside; `seen` is given what the replays and the
+    eager twin computed, for whoever compares it with more.  `together` makes one answer of those of several ranks.
+    """
 
     target: str
     build: Callable[[], Case]
     device: Device
     options: Options
     stage: Callable[[str], object] = field(default=lambda word: None)
+    seen: Callable[[list[Step], list[Step]], object] = field(default=lambda got, expected: None)
+    together: Callable[[bool], bool] = field(default=lambda mine: mine)
 
 
 @dataclass

@@ -52,11 +52,11 @@ def leaves(args: object, kwargs: object) -> list[object]:
     return list(tree_flatten((args, kwargs))[0])
 
 
-def fresh(case: Case, count: int) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
+def fresh(case: Case, count: int, seed: int = 1) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
     """`count` sets of new inputs of the same shapes: from the case's `vary`, or made from its inputs by dtype."""
     if case.vary is not None:
         return [_checked(case, varied(case.vary())) for _ in range(count)]
-    generator = torch.Generator().manual_seed(1)
+    generator = torch.Generator().manual_seed(seed)
     return [tree_map(lambda each: vary(each, generator), (tuple(case.args), dict(case.kwargs))) for _ in range(count)]
 
 

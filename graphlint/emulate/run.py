@@ -81,7 +81,7 @@ def _watched(session: Session, outcome: Outcome) -> Outcome:
     elif outcome.result == "not-run" and session.compiled:
         notes = (*outcome.notes, "`torch.compile` ran without compiling: graph breaks and skips are not emulated")
         outcome = replace(outcome, result="captures", reason="", notes=notes)
-    return _judged(session, outcome)
+    return judged(session, outcome)
 
 
 def _captured(session: Session, setting: Setting) -> Outcome:
@@ -93,18 +93,18 @@ def _captured(session: Session, setting: Setting) -> Outcome:
         with executed(trial.lines):
             captured = setting.device.capture(trial.step)
     except Exception as error:
-        return _judged(session, _refused(session, setting, trial, error))
+        return judged(session, refused(session, setting, trial, error))
     session.allocator.is_counting = False
     if tape_of(setting).is_full:
         note = "the capture's results take too much memory here to be replayed"
         outcome = Outcome(setting.target, "captures", setting.device.machine, executed=frozen(trial.lines), notes=(note,))
-        return _judged(session, outcome)
+        return judged(session, outcome)
     outcome = engine.replayed(setting, trial, captured)
     orphans = tape_of(setting).orphans()
     if orphans:
         note = f"{orphans} tensors that the graph reads have no owner any more: their memory may be given to others"
         outcome = replace(outcome, notes=(*outcome.notes, note))
-    return _judged(session, outcome)
+    return judged(session, outcome)
 
 
 def tape_of(setting: Setting) -> Tape:
@@ -113,7 +113,7 @@ def tape_of(setting: Setting) -> Tape:
     return setting.device.tape
 
 
-def _refused(session: Session, setting: Setting, trial: Trial, error: Exception) -> Outcome:
+def refused(session: Session, setting: Setting, trial: Trial, error: Exception) -> Outcome:
     """Every refusal that was noted; an error that only capture brought is one too."""
     place = engine.place(trial.case.fn)
     refusals = tuple(_placed(each, place) for each in session.refusals.values())
@@ -134,7 +134,7 @@ def _placed(refusal: Refusal, place: frames.Frame) -> Refusal:
     return replace(refusal, file=place.file, line=place.line, function=place.function, trail=(place.step,), text="")
 
 
-def _judged(session: Session, outcome: Outcome) -> Outcome:
+def judged(session: Session, outcome: Outcome) -> Outcome:
     """Say what the emulation could not know: it lowers the confidence of the verdict."""
     unknown = tuple(session.unknown)
     notes = (*outcome.notes, NOTE)

@@ -1,0 +1,149 @@
+"""The process of the agent: starts the ranks with torchrun's elastic agent, ends them at the limit, reads their journals.
+
+The agent restarts nothing (`max_restarts=0`) and ends all ranks when one of them fails.  A rank that hangs fails at
+nothing, so an overseer beside the agent asks all ranks for their stacks at the limit and ends them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import torch
+from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
+from torch.distributed.launcher.api import LaunchConfig, elastic_launch
+
+from graphlint.confirm import plan as plans
+from graphlint.confirm.outcome import Outcome
+from graphlint.confirm.plan import Plan
+from graphlint.confirm.ranks import journal, merged
+from graphlint.confirm.ranks.merged import Ended, Run
+from graphlint.errors import UsageError
+
+LEAD = 4.0
+"""Seconds before the target's own limit at which ranks are ended, so that there is time to say where they stood."""
+LATE = 30.0
+"""Seconds that ranks are given once one of them is done: all do the same work."""
+TICK = 0.25
+DUMPING = 0.5
+OFF = {"NCCL_NVLS_ENABLE": "0", "TORCH_NCCL_ASYNC_ERROR_HANDLING": "0"}
+"""NVLink multicast can leave GPUs that are shared unusable, and torch would end a hang before it was looked at."""
+
+
+def confirm(plan: Plan, kind: str, stage: Callable[[str], object]) -> Outcome:
+    """One outcome of `plan.options.ranks` processes on "cuda" or "emulated" devices; raises `UsageError`."""
+    world = plan.options.ranks
+    if kind == "cuda" and torch.cuda.device_count() < world:
+        here = torch.cuda.device_count()
+        raise UsageError(f"{world} ranks need a GPU each and {here} are visible", "`--device emulated` runs them without")
+    backend = "nccl" if kind == "cuda" else "gloo"
+    with TemporaryDirectory(prefix="graphlint-ranks-") as folder:
+        run = _run(plan, backend, Path(folder), stage)
+        return merged.outcome(plan.target, run, Path(folder))
+
+
+def _run(plan: Plan, backend: str, folder: Path, stage: Callable[[str], object]) -> Run:
+    world, limit = plan.options.ranks, max(plan.options.timeout - LEAD, 1.0)
+    order = {"plan": plans.encode(plan), "backend": backend, "deadline": time.time() + limit}
+    (folder / "order.json").write_text(json.dumps(order), encoding="utf-8")
+    overseer = Overseer(folder, world, limit, stage)
+    thread = threading.Thread(target=overseer.watch, daemon=True)
+    thread.start()
+    ended = _launched(folder, world)
+    overseer.stop.set()
+    thread.join()
+    accounts = {rank: overseer.account(rank) for rank in range(world)}
+    traces = {rank: _text(folder / f"trace-{rank}.txt") for rank in range(world)}
+    return Run(backend, accounts, traces, ended, overseer.limit if overseer.why else 0.0, overseer.why)
+
+
+def _launched(folder: Path, world: int) -> dict[int, Ended]:
+    """How ranks ended that did not end well, by rank."""
+    for name, value in OFF.items():
+        os.environ.setdefault(name, value)
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    config = LaunchConfig(
+        min_nodes=1, max_nodes=1, nproc_per_node=world, run_id=uuid.uuid4().hex, rdzv_backend="c10d",
+        rdzv_endpoint="localhost:0", max_restarts=0, monitor_interval=0.1, local_addr="localhost",
+    )  # fmt: skip
+    try:
+        elastic_launch(config, sys.executable)("-m", "graphlint.confirm.ranks.worker", str(folder))
+    except ChildFailedError as error:
+        return {rank: Ended(int(each.exitcode)) for rank, each in error.failures.items()}
+    return {}
+
+
+def _text(path: Path) -> str:
+    return path.read_text(errors="replace") if path.is_file() else ""
+
+
+@dataclass
+class Overseer:
+    """Reads journals while ranks run; at the limit it asks for stacks and ends them. `why` says that it did."""
+
+    folder: Path
+    world: int
+    limit: float
+    stage: Callable[[str], object]
+    why: str = ""
+    stop: threading.Event = field(default_factory=threading.Event)
+    told: str = ""
+
+    def account(self, rank: int) -> journal.Account:
+        return journal.read(self.folder / f"rank-{rank}.jsonl")
+
+    def watch(self) -> None:
+        """Until the agent is done."""
+        begun = time.monotonic()
+        since: dict[str, float] = {}
+        while not self.stop.wait(TICK):
+            accounts = [self.account(rank) for rank in range(self.world)]
+            self._tell(accounts)
+            now = time.monotonic()
+            if any(each.limit for each in accounts):
+                since.setdefault("limit", now)
+            if any(each.done for each in accounts):
+                since.setdefault("done", now)
+            self.why, spent = self._over(accounts, now, begun, since)
+            if self.why:
+                self.limit = spent
+                self._end([each.pid for each in accounts if each.pid and not each.done])
+                return
+
+    def _over(
+        self, accounts: list[journal.Account], now: float, begun: float, since: dict[str, float]
+    ) -> tuple[str, float]:
+        """Why all must end now, with how long was waited, or an empty string."""
+        short = max((each.limit for each in accounts), default=0.0)
+        if all(each.done for each in accounts):
+            return "", 0.0
+        if "limit" in since and now - since["limit"] > short:
+            return "its graphs do not fit", short
+        if "done" in since and now - since["done"] > LATE:
+            return "others are done", LATE
+        return ("the time limit", self.limit) if now - begun > self.limit else ("", 0.0)
+
+    def _tell(self, accounts: list[journal.Account]) -> None:
+        stages = {each.stage for each in accounts if each.stage}
+        word = " / ".join(sorted(stages))
+        if word and word != self.told:
+            self.told = word
+            self.stage(word)
+
+    def _end(self, pids: list[int]) -> None:
+        """Ask for stacks, which is answered even from within a call that waits, then end them."""
+        for signals in (getattr(signal, "SIGUSR1", 0), getattr(signal, "SIGKILL", signal.SIGTERM)):
+            for pid in pids if signals else ():
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signals)
+            time.sleep(DUMPING)

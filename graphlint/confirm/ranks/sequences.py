@@ -1,0 +1,83 @@
+"""Whether ranks issued collectives that fit: same operation, order, group, size and dtype; pure.
+
+Two ranks fit when the collectives that both take part in are equal one by one.  Sends are held against receives, each
+direction by itself, since a batch may order them as it likes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, zip_longest
+
+from graphlint.confirm.ranks.journal import Call
+
+POINTS = ("send", "recv")
+Sequences = Mapping[int, Sequence[Call]]
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """The first place where two ranks differ: `index` counts what both take part in from 1; None where one has ended."""
+
+    ranks: tuple[int, int]
+    index: int
+    calls: tuple[Call | None, Call | None]
+    why: str
+
+    @property
+    def missing(self) -> int:
+        """The rank that did not come, or -1 when both came with something else."""
+        return next((rank for rank, call in zip(self.ranks, self.calls) if call is None), -1)
+
+
+def mismatches(told: Sequences) -> tuple[Mismatch, ...]:
+    """At most one for each pair of ranks, in the order of the pairs."""
+    found = (_pair(one, other, told) for one, other in combinations(sorted(told), 2))
+    return tuple(each for each in found if each is not None)
+
+
+def _pair(one: int, other: int, told: Sequences) -> Mismatch | None:
+    for left, right in _matched(one, other, told):
+        for index, (a, b) in enumerate(zip_longest(left, right), 1):
+            why = _differs(a, b, one, other)
+            if why:
+                return Mismatch((one, other), index, (a, b), why)
+    return None
+
+
+def _matched(one: int, other: int, told: Sequences) -> Iterator[tuple[list[Call], list[Call]]]:
+    yield _together(told[one], other), _together(told[other], one)
+    yield _points(told[one], "send", other), _points(told[other], "recv", one)
+    yield _points(told[one], "recv", other), _points(told[other], "send", one)
+
+
+def _together(calls: Sequence[Call], other: int) -> list[Call]:
+    return [each for each in calls if each.op not in POINTS and other in each.group]
+
+
+def _points(calls: Sequence[Call], op: str, other: int) -> list[Call]:
+    return [each for each in calls if each.op == op and each.peer == other]
+
+
+def _differs(a: Call | None, b: Call | None, one: int, other: int) -> str:
+    """Why two calls do not fit, or an empty string."""
+    if a is None or b is None:
+        return "missing"
+    if a.op in POINTS:
+        return _first(("size", a.count == b.count), ("dtype", a.dtype == b.dtype))
+    return _first(
+        ("operation", a.op == b.op and a.detail == b.detail), ("group", a.group == b.group), ("size", a.count == b.count),
+        ("dtype", a.dtype == b.dtype), ("splits", _splits_fit(a, b, one, other)),
+    )  # fmt: skip
+
+
+def _first(*tests: tuple[str, bool]) -> str:
+    return next((name for name, holds in tests if not holds), "")
+
+
+def _splits_fit(a: Call, b: Call, one: int, other: int) -> bool:
+    """What each sends the other is what the other expects."""
+    here, there = a.group.index(one), a.group.index(other)
+    pairs = ((a.splits, there, b.wants, here), (b.splits, here, a.wants, there))
+    return all(not sent or not due or sent[to] == due[of] for sent, to, due, of in pairs)

@@ -1,0 +1,48 @@
+"""The section of several ranks as text; pure."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+CALLS = 12
+
+
+def section(found: Mapping[str, Any], root: Path) -> list[str]:
+    """One line a rank, what each was refused, and what differed among them."""
+    lines = [f"  {found['ranks']} ranks over {found['backend']}:"]
+    for each in found["by_rank"]:
+        lines += _rank(each, root)
+    lines += [f"    {_placed(each['sentence'], root)}" for each in found["mismatches"]]
+    for each in found["disagreements"]:
+        one, other = each["ranks"]
+        what = f"`{each['output']}` of ranks {one} and {other} differs by {each['size']:.3g}"
+        agrees = "although the case says that it agrees" if each["eager"] else "and agrees in eager"
+        lines.append(f"    replay {each['replay']}: {what} {agrees}")
+    return lines
+
+
+def _rank(each: Mapping[str, Any], root: Path) -> list[str]:
+    calls = each["captured"]
+    word = each["result"] if each["result"] != "no result" else f"no result while {each['stage']}"
+    lines = [f"    rank {each['rank']}: {word}; captured {len(calls)} collective{'s' * (len(calls) != 1)}{_listed(calls)}"]
+    lines += [f"      refused at {_at(one, root)}: {one['message']}" for one in each["refusals"]]
+    return lines
+
+
+def _listed(calls: Sequence[Mapping[str, Any]]) -> str:
+    if not calls:
+        return ""
+    more = f" and {len(calls) - CALLS} more" if len(calls) > CALLS else ""
+    return f": {', '.join(each['call'] for each in calls[:CALLS])}{more}"
+
+
+def _at(each: Mapping[str, Any], root: Path) -> str:
+    return f"{_placed(each['file'], root)}:{each['line']}"
+
+
+def _placed(text: str, root: Path) -> str:
+    """Paths as a reader at `root` would write them."""
+    return text.replace(f"{root}{os.sep}", "")

@@ -1,0 +1,292 @@
+"""Collectives on emulated devices: issued on the host tensors behind them, over gloo, once all partners come.
+
+NCCL waits for ever for a partner that issues something else.  Here every rank first tells the store what it is about to
+issue and looks at what its partners do, so that a difference is an error at its line and not a wait.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from types import FrameType
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+from graphlint.confirm.ranks import calls, sequences
+from graphlint.confirm.ranks.journal import Call, decode, encode
+from graphlint.confirm.ranks.meeting import TICK, Absent, PartnersDiffer
+from graphlint.confirm.ranks.merged import sentence
+from graphlint.confirm.ranks.rank import Phases
+from graphlint.confirm.ranks.worker import Post
+from graphlint.emulate.plan import defaults_of, plan_of
+from graphlint.emulate.session import Session
+from graphlint.emulate.standin import SHOWN
+from graphlint.emulate.tape import Step
+from graphlint.emulate.tensor import DeviceTensor, wrap
+
+Args = tuple[Any, ...]
+Kwargs = dict[str, Any]
+WAITS: Callable[..., bool] = torch._C._distributed_c10d.Work.wait
+"""Torch's own way to wait for a work, as it was before `patches`."""
+WAITED = ("_c10d_functional::wait_tensor", "_c10d_functional::_wrap_tensor_autograd")
+"""Functional collectives are done when they are issued here, so there is nothing left to wait for."""
+NCCL = (2, 28, 9)
+Patches = Iterator[tuple[Any, str, Any]]
+
+
+class Met(Phases):
+    """Phases in which a collective is issued only when all partners issue the same."""
+
+    def __init__(self, post: Post) -> None:
+        super().__init__(post)
+        self.counts: Counter[str] = Counter()
+        self.begun = 0
+        self.last: tuple[Call, str] = (Call("", ()), "")
+
+    def begin(self, phase: str) -> None:
+        super().begin(phase)
+        self.begun += 1
+        self.counts.clear()
+
+    def end(self) -> None:
+        self.meeting.say(f"ended/{self.begun}", True)
+
+    def before(self, call: Call) -> None:
+        super().before(call)
+        self._meet(call)
+
+    def _meet(self, call: Call) -> None:
+        """Tell the partners, and raise `PartnersDiffer` unless they tell the same."""
+        pair = tuple(sorted((self.meeting.rank, call.peer))) if call.op in sequences.POINTS else ()
+        sender = self.meeting.rank if call.op == "send" else call.peer
+        name = f"{self.begun}/{(sender, pair) if pair else call.group}"
+        self.counts[name] += 1
+        key = f"{name}/{self.counts[name]}"
+        self.meeting.say(key, encode(call))
+        self.last = (call, key)
+        for rank in () if pair else call.group:
+            if rank != self.meeting.rank:
+                self._held(call, rank, key)
+
+    def came(self, call: Call, key: str) -> None:
+        """Wait for the other end of a point-to-point call, which may be issued after this one's partner."""
+        if call.peer >= 0:
+            self._held(call, call.peer, key)
+
+    def _held(self, call: Call, rank: int, key: str) -> None:
+        other = self._heard(rank, key)
+        told = {self.meeting.rank: [call], rank: [] if other is None else [decode(other)]}
+        unfit = sequences.mismatches(told)
+        if unfit:
+            raise PartnersDiffer(sentence(replace(unfit[0], index=int(key.rpartition("/")[2]))))
+
+    def _heard(self, rank: int, key: str) -> Any:
+        """What a partner tells under a key, None when it has ended the phase without."""
+        while True:
+            found = self.meeting.heard(key, rank)
+            if found is not None:
+                return found
+            if self.meeting.heard(f"ended/{self.begun}", rank):
+                return self.meeting.heard(key, rank)
+            if time.time() > self.meeting.deadline:
+                raise Absent(key, [rank])
+            time.sleep(TICK)
+
+
+@dataclass
+class Bus:
+    """How operators of the collectives' namespaces run; `works` keeps point-to-point works until they are waited for."""
+
+    session: Session
+    phases: Met
+    internal: Any = None
+    works: dict[int, tuple[Any, int, tuple[Call, str]]] = field(default_factory=dict)
+    slots: dict[int, Any] = field(default_factory=dict)
+
+    def handlers(self) -> dict[Any, Callable[[Session, Args, Kwargs], Any]]:
+        """For every operator, what `dispatch.SPECIAL` does in its place."""
+        found: dict[Any, Callable[[Session, Args, Kwargs], Any]] = {}
+        for schema in torch._C._jit_get_all_schemas():
+            space, _, name = schema.name.partition("::")
+            if space in calls.NAMESPACES and space in ("c10d", "_c10d_functional", "_c10d_functional_autograd"):
+                packet = getattr(getattr(torch.ops, space), name)
+                for overload in packet.overloads():
+                    func = getattr(packet, overload)
+                    found[func] = self._handler(func)
+        return found
+
+    def _handler(self, func: Any) -> Callable[[Session, Args, Kwargs], Any]:
+        def handle(session: Session, args: Args, kwargs: Kwargs) -> Any:
+            return self.run(func, args, kwargs)
+
+        return handle
+
+    def run(self, func: Any, args: Args, kwargs: Kwargs) -> Any:
+        """Issue one operator on the values, and put it on the tape of a capture."""
+        bound = plan_of(func).bound(args, kwargs, defaults_of(func))
+        inputs = list(calls.tensors(list(bound.values())))
+        if not any(isinstance(each, DeviceTensor) for each in inputs):
+            return self._on_host(func, args, kwargs)
+        session, tape = self.session, self.session.tape
+        if func._schema.name in WAITED:
+            return args[0]
+        self._stream(func, bound)
+        if tape is not None:
+            session.launch()
+            tape.note_inputs(each for each in inputs if isinstance(each, DeviceTensor))
+            for each in inputs:
+                tape.save(each) if isinstance(each, DeviceTensor) else None
+        real, named = _real(args), {key: _real(each) for key, each in kwargs.items()}
+        results = func(*real, **named)
+        slot = self._settled(func, results)
+        outputs = tuple(_outputs(func, results))
+        if tape is not None:
+            tape.append(Step(self._again(func, slot), real, named, outputs, plan_of(func)))
+        known = {id(each.emulated): each for each in inputs if isinstance(each, DeviceTensor)}
+        return _mapped(results, lambda each: known[id(each)] if id(each) in known else wrap(each, session.allocator))
+
+    def _on_host(self, func: Any, args: Args, kwargs: Kwargs) -> Any:
+        if func._schema.name in ("c10d::barrier", "c10d::monitored_barrier_") or not list(calls.tensors(list(args))):
+            return func(*args, **kwargs)
+        raise RuntimeError("No backend type associated with device type cpu")
+
+    def _stream(self, func: Any, bound: Kwargs) -> None:
+        """An asynchronous collective runs on a stream of NCCL's own, which waits for the current one.
+
+        So did all before torch 2.8, whose operators do not say whether they are asynchronous.
+        """
+        streams = self.session.streams
+        if bound.get("async_op", func.namespace == "c10d") is True and _is_asked_for_in_python():
+            if self.internal is None:
+                self.internal = torch.cuda.Stream()
+            streams.join(self.internal, streams.current.number)
+            if self.internal.number in streams.pending:
+                streams.pending[self.internal.number] = True
+
+    def _settled(self, func: Any, results: Any) -> int:
+        """Wait for the values, but of point-to-point works, whose partner may have to be issued first; a slot for those."""
+        work = _work(results)
+        if work is None:
+            for each in calls.tensors(results) if func.namespace != "c10d" else ():
+                torch.ops._c10d_functional.wait_tensor(each)
+            return -1
+        if func._schema.name.split("::")[1] not in ("send", "recv_", "recv_any_source_"):
+            WAITS(work)
+            return -1
+        slot = len(self.slots)
+        self.slots[slot] = work
+        self.works[id(work)] = (work, slot, self.phases.last)
+        return slot
+
+    def _again(self, func: Any, slot: int) -> Callable[..., Any]:
+        """What a replay does in place of the operator."""
+
+        def again(*args: Any, **kwargs: Any) -> Any:
+            results = func(*args, **kwargs)
+            work = _work(results)
+            if work is not None and slot >= 0:
+                self.slots[slot] = work
+            elif work is not None:
+                WAITS(work)
+            else:
+                for each in calls.tensors(results):
+                    torch.ops._c10d_functional.wait_tensor(each)
+            return tuple(_outputs(func, results))
+
+        return again
+
+    def waited(self, work: Any) -> None:
+        """The current stream waits for a work: it joins NCCL's stream, and a replay waits for what it issued instead."""
+        streams, tape = self.session.streams, self.session.tape
+        if self.internal is not None:
+            streams.join(streams.current, self.internal.number)
+        kept = self.works.get(id(work))
+        if kept is None:
+            return
+        self.phases.came(*kept[2])
+        if tape is not None:
+            slot = kept[1]
+            tape.append(Step(lambda: WAITS(self.slots[slot]) and (), (), {}, (), plan_of(torch.ops.aten.add.Tensor)))
+
+
+def _is_asked_for_in_python() -> bool:
+    """Whether a caller in Python holds the work; C++, such as DDP's reducer, waits for it without being seen."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_filename == dist.distributed_c10d.__file__:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _real(value: Any) -> Any:
+    if isinstance(value, DeviceTensor):
+        return value.emulated
+    if isinstance(value, (list, tuple)):
+        return type(value)(_real(each) for each in value)
+    return value
+
+
+def _outputs(func: Any, results: Any) -> Iterator[torch.Tensor]:
+    """Fresh results, which a replay writes again; what an operator of `c10d` gives are its arguments."""
+    if func.namespace != "c10d" and not any(each.alias_info is not None for each in func._schema.arguments):
+        yield from calls.tensors(results)
+
+
+def _work(results: Any) -> Any:
+    """The work among an operator's results."""
+    every = results if isinstance(results, tuple) else (results,)
+    for each in every:
+        if isinstance(each, torch.ScriptObject):
+            return torch._C._distributed_c10d.Work.unbox(each)
+    return None
+
+
+def _mapped(results: Any, place: Callable[[torch.Tensor], Any]) -> Any:
+    if isinstance(results, torch.Tensor):
+        return place(results)
+    if isinstance(results, (list, tuple)):
+        return type(results)(_mapped(each, place) for each in results)
+    return results
+
+
+def patches(session: Session, bus: Bus, post: Post) -> Patches:
+    """What `torch.distributed` answers on a machine with NCCL: owner, name, value."""
+    work, c10d = torch._C._distributed_c10d.Work, dist.distributed_c10d
+    new_group, barrier = dist.new_group, dist.barrier
+
+    def waiting(self: Any, *args: Any, **kwargs: Any) -> Any:
+        bus.waited(self)
+        return WAITS(self, *args, **kwargs)
+
+    def grouped(*args: Any, **kwargs: Any) -> Any:
+        kwargs.pop("backend", None)
+        return new_group(*args, **{key: each for key, each in kwargs.items() if key != "pg_options"})
+
+    def blocking(*args: Any, **kwargs: Any) -> Any:
+        if session.tape is not None:
+            session.refuse("torch.distributed.barrier", "sync")
+        return barrier(*args, **kwargs)
+
+    def batched(ops: list[Any]) -> list[Any]:
+        made = (each.op(each.tensor, each.peer, each.group, each.tag) for each in ops)
+        return [each for each in made if each is not None]
+
+    yield work, "wait", waiting
+    for module in (dist, c10d):
+        yield module, "new_group", grouped
+        yield module, "barrier", blocking
+        yield module, "batch_isend_irecv", batched
+        yield module, "is_nccl_available", lambda: True
+        yield module, "get_backend", lambda group=None: "nccl"
+    yield c10d, "_get_object_coll_device", lambda group=None: str(SHOWN)
+    yield torch.cuda.nccl, "version", lambda: NCCL
+    yield torch.cuda, "device_count", lambda: post.world
+
+
+__all__ = ["Bus", "Met", "patches"]
