@@ -1,7 +1,7 @@
 """A host tensor is an operand of a function compiled with graphs.
 
-An operation on the CPU cannot be in a graph.  `torch.compile` splits the function around it, or skips graphs ("skipping
-cudagraphs due to cpu device").
+The CPU cannot be in a graph.  `torch.compile` copies a tensor without dimensions to the device before the graph, at every
+call; versions that do not partition graphs skip them ("skipping cudagraphs due to cpu device").
 
 Fails:
 
@@ -48,6 +48,6 @@ def compiled_scalar(event: FrozenScalar) -> Finding | None:
         return None
     return finding(
         event,
-        f"`{event.text}` brings a host tensor into a compiled function, which splits its graph or turns graphs off",
+        f"`{event.text}` brings a host tensor into a compiled function, which is copied at every call or turns graphs off",
         help="make it a device tensor and `fill_` that between calls",
     )

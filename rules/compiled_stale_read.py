@@ -1,7 +1,7 @@
 """The result of a compiled function with graphs is read after a later call.
 
 The memory has been given to the later call, and torch raises "accessing tensor output of CUDAGraphs that has been
-overwritten by a subsequent run".
+overwritten by a subsequent run" while its graphs are being recorded; afterwards the later call's values are read.
 
 Fails:
 

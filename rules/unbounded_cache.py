@@ -9,25 +9,24 @@ Fails:
 
     class Runner:
         def __init__(self, model):
-            self.model = model
-            self.graphs = {}
-
-        def capture(self, x):
-            static = x.clone()
-            self.model(static)
-            graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph):
-                out = self.model(static)
-            return graph, static, out
+            self.model, self.graphs, self.pool = model, {}, torch.cuda.graph_pool_handle()
 
         def __call__(self, x):
-            key = tuple(x.shape)
-            if key not in self.graphs:
-                self.graphs[key] = self.capture(x)
-            graph, static, out = self.graphs[key]
+            if x.shape not in self.graphs:
+                static = x.clone()
+                self.model(static)
+                graph = torch.cuda.CUDAGraph()
+                with torch.cuda.graph(graph, pool=self.pool):
+                    out = self.model(static)
+                self.graphs[x.shape] = graph, static, out
+            graph, static, out = self.graphs[x.shape]
             static.copy_(x)
             graph.replay()
             return out.clone()
+
+    def main(device):
+        runner = Runner(torch.nn.Linear(4, 4).to(device))
+        return [runner(torch.ones(length, 4, device=device)) for length in range(1, 30)]
 
 Captures:
 
@@ -35,27 +34,26 @@ Captures:
 
     class Runner:
         def __init__(self, model):
-            self.model = model
-            self.graphs = {}
-
-        def capture(self, x):
-            static = x.clone()
-            self.model(static)
-            graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph):
-                out = self.model(static)
-            return graph, static, out
+            self.model, self.graphs, self.pool = model, {}, torch.cuda.graph_pool_handle()
 
         def __call__(self, x):
-            key = tuple(x.shape)
-            if len(self.graphs) > 16:
+            if len(self.graphs) > 16 and x.shape not in self.graphs:
                 return self.model(x)
-            if key not in self.graphs:
-                self.graphs[key] = self.capture(x)
-            graph, static, out = self.graphs[key]
+            if x.shape not in self.graphs:
+                static = x.clone()
+                self.model(static)
+                graph = torch.cuda.CUDAGraph()
+                with torch.cuda.graph(graph, pool=self.pool):
+                    out = self.model(static)
+                self.graphs[x.shape] = graph, static, out
+            graph, static, out = self.graphs[x.shape]
             static.copy_(x)
             graph.replay()
             return out.clone()
+
+    def main(device):
+        runner = Runner(torch.nn.Linear(4, 4).to(device))
+        return [runner(torch.ones(length, 4, device=device)) for length in range(1, 30)]
 
 How to fix: round the size up to a bucket, bound the number of graphs, and run eagerly beyond.
 """

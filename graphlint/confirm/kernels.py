@@ -9,14 +9,19 @@ from typing import Any
 import torch
 
 
+HOST_COPIES = ("Memcpy HtoD", "Memcpy DtoH")
+
+
 @dataclass(frozen=True, slots=True)
 class Kernels:
-    """Device activities of one call: how many, their summed time in ms, and the host calls that launched graphs."""
+    """Device activities of one call: how many, their summed time in ms, the host calls that launched graphs and kernels,
+    and the copies between host and device."""
 
     count: int
     gpu_ms: float
     graph_launches: int
     kernel_launches: int
+    host_copies: int
 
 
 def counted(step: Callable[[], object]) -> Kernels:
@@ -37,7 +42,8 @@ def _profiled(step: Callable[[], object]) -> Kernels:
     names = [each.name() for each in events if each.device_type().name == "CPU"]
     launches = sum("LaunchKernel" in name for name in names)
     graphs = sum("GraphLaunch" in name for name in names)
-    return Kernels(len(device), sum(each.duration_ns() for each in device) / 1e6, graphs, launches)
+    copies = sum(each.name().startswith(HOST_COPIES) for each in device)
+    return Kernels(len(device), sum(each.duration_ns() for each in device) / 1e6, graphs, launches, copies)
 
 
 def _is_annotation(event: Any) -> bool:

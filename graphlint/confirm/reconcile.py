@@ -121,6 +121,10 @@ def _defeats(finding: Predicted, outcome: Outcome) -> Verdict:
         return Verdict(finding, CONFIRMED, next((each for each in section["said"] if "skip" in each), "graphs are skipped"))
     if section.get("graphs") and section.get("launches") == 0 and _ran(finding, outcome):
         return Verdict(finding, CONFIRMED, "it was compiled, and no graph was launched")
+    if section.get("result") == "whole" and section.get("launches", 0) > 1 and _ran(finding, outcome):
+        return Verdict(finding, CONFIRMED, f"one call launches {section['launches']} graphs")
+    if section.get("host_copies", 0) > 0 and _ran(finding, outcome):
+        return Verdict(finding, CONFIRMED, "each call copies between host and device beside its graph")
     if outcome.figures.get("graphs") == 0 and _ran(finding, outcome):
         return Verdict(finding, CONFIRMED, "the script ran to its end without one graph")
     if section.get("result") in ("whole", "breaks") and _ran(finding, outcome):

@@ -2,6 +2,7 @@
 
     python -m tests.gpu.record pages                                both examples of every rule's page
     python -m tests.gpu.record fixtures                             every `# capture:` mark
+    python -m tests.gpu.record pages fixtures --changed             only what is new or was changed since the record
     python -m tests.gpu.record regimes                              the two regimes, training, buckets, compile
     python -m tests.gpu.record cases --from DIR                     programs with `build(device)` or `main(device)`
     python -m tests.gpu.record models --from ZOO --ids FILE         models of a zoo, one id a line
@@ -35,6 +36,7 @@ from graphlint.testing import captures
 ROOT = Path(__file__).parents[2]
 ENTRIES = Path(__file__).with_name("entries.py")
 REGIMES = Path(__file__).with_name("regimes.py")
+DATA = ROOT / "tests" / "data" / "verdicts"
 QUICK = Options(device="cuda", timeout=120.0, worth=False)
 FULL = Options(device="cuda", timeout=240.0)
 LANES = 6
@@ -53,7 +55,8 @@ def main() -> int:
     parser.add_argument("--truth", type=Path)
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--lanes", type=int, default=LANES)
-    parser.add_argument("--out", type=Path, default=ROOT / "tests" / "data" / "verdicts")
+    parser.add_argument("--changed", action="store_true")
+    parser.add_argument("--out", type=Path, default=DATA)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     for what in options.what:
@@ -77,7 +80,7 @@ def pages(options: argparse.Namespace) -> dict[str, Any]:
     """`GL101-fails` and `GL101-captures` for every rule that one GPU can show."""
     with tempfile.TemporaryDirectory() as folder:
         plans = [entry_plan(path, entry(path), path.stem, compiled) for path, compiled in page_files(Path(folder))]
-        return _record(run(plans, options, shared=False), Path(folder))
+        return _again("pages", plans, options, Path(folder))
 
 
 def page_files(folder: Path) -> Iterable[tuple[Path, bool]]:
@@ -93,10 +96,10 @@ def page_files(folder: Path) -> Iterable[tuple[Path, bool]]:
 
 
 def entry(path: Path) -> str:
-    """The name an example is entered by: `step`, `Step`, `main`, or its only module."""
+    """The name an example is entered by: `main`, `Step`, `step`, or its only module."""
     text = path.read_text()
     modules = re.findall(r"^class (\w+)\((?:torch\.)?nn\.Module\)", text, re.MULTILINE)
-    named = [name for name in ("Step", "step", "main") if f"class {name}(" in text or f"def {name}(" in text]
+    named = [name for name in ("main", "Step", "step") if f"class {name}(" in text or f"def {name}(" in text]
     return (named or modules or ["main"])[0]
 
 
@@ -115,7 +118,28 @@ def fixtures(options: argparse.Namespace) -> dict[str, Any]:
         name = path.relative_to(folder).as_posix()
         for mark in captures(source.read(path, name)):
             plans.append(entry_plan(path, mark.entry, f"{name}:{mark.entry}"))
-    return _record(run(plans, options, shared=False), folder)
+    return _again("fixtures", plans, options, folder)
+
+
+def _again(what: str, plans: Sequence[Plan], options: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    """A process for each target, and with `--changed` what is known of those that are as they were."""
+    kept = _unchanged(what, folder) if options.changed else {}
+    found = _record(run([each for each in plans if each.target not in kept], options, shared=False), folder)
+    targets = {**kept, **{each["target"]: each for each in found["targets"]}}
+    found["targets"] = [targets[each.target] for each in plans if each.target in targets]
+    return _digested(found, folder)
+
+
+def _unchanged(what: str, folder: Path) -> dict[str, Any]:
+    """The recorded targets whose file, and all that ran for them, is as it was."""
+    record = json.loads((DATA / f"{what}.json").read_text())
+    same = {file for file, digest in record["sources"].items() if evidence.digest(folder / file) == digest}
+    return {each["target"]: each for each in record["targets"] if each["executed"] and same.issuperset(_files_of(each))}
+
+
+def _files_of(target: dict[str, Any]) -> set[str]:
+    file, colon, _ = target["target"].partition(":")
+    return {file if colon else f"{file}.py", *target["executed"]}
 
 
 def cases(options: argparse.Namespace) -> dict[str, Any]:
@@ -157,6 +181,10 @@ def _record(results: Sequence[Result], root: Path) -> dict[str, Any]:
     found: dict[str, Any] = {"version": evidence.VERSION, "date": time.strftime("%Y-%m-%d")}
     found["machine"] = evidence.machine([each.outcome for each in results])
     found["targets"] = [_target(each, root) for each in results]
+    return _digested(found, root)
+
+
+def _digested(found: dict[str, Any], root: Path) -> dict[str, Any]:
     files = sorted({file for each in found["targets"] for file in each["executed"]})
     found["sources"] = {file: evidence.digest(root / file) for file in files}
     return found

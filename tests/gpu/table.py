@@ -108,8 +108,22 @@ def _fill(
                 row.old += 1
             continue
         if row is not None and plain["target"].endswith(("-fails", "-captures")):
-            setattr(row, plain["target"].partition("-")[2], outcome.result)
+            setattr(row, plain["target"].partition("-")[2], _shown(row.rule, outcome))
         _judge(found, row, outcome, [each for each in told if each.file in _files(outcome)])
+
+
+def _shown(rule: Rule, outcome: Outcome) -> str:
+    """What an example did, in a word; of a rule that speaks of compiled code only, what that did where it was measured."""
+    section = outcome.sections.get("compile")
+    if rule.predicts is not None or section is None:
+        return outcome.result
+    parts = {"break": len(section["breaks"]), "graph": section["launches"], "copy": section.get("host_copies", 0)}
+    words = [f"{count} {_plural(word, count)}" for word, count in parts.items() if count or word == "graph"]
+    return ", ".join(words)
+
+
+def _plural(word: str, count: int) -> str:
+    return word if count == 1 else "copies" if word == "copy" else f"{word}s"
 
 
 def outcome_of(plain: Mapping[str, Any]) -> Outcome:
@@ -129,7 +143,7 @@ def _judge(found: dict[str, Row], row: Row | None, outcome: Outcome, told: Seque
         verdicts[key] = max(verdicts.get(key, IDLE), each.verdict, key=ORDER.index)
         if each.verdict == REFUTED:
             found[each.finding.code].refuted.append(f"`{outcome.target}` line {each.finding.line}: {each.why}")
-    if row is not None:
+    if row is not None and (row.rule.predicts is not None or "compile" not in outcome.sections):
         row.missed += [f"`{outcome.target}` line {each.line}: {each.why}" for each in judged.missed]
 
 
@@ -144,7 +158,8 @@ def render(table: Sequence[Row]) -> str:
         "# Predicted and observed", "", GENERATED, "", "Every rule's page has an example that fails and one that captures,",
         f"and `fixtures/` has more; each was captured on a real GPU: {head}.",
         "A finding is *confirmed* when a capture refused its line or the replay was wrong because of it, *refuted* when",
-        "its line ran and nothing happened. What one capture cannot show (a cost, a second GPU) has dashes.", "",
+        "its line ran and nothing happened. What one capture cannot show (a cost, a second GPU) has dashes. Of code that is",
+        "compiled, breaks, graph launches and copies between host and device of one call are counted.", "",
         "| rule | predicts | example that fails | example that captures | confirmed | refuted | missed |",
         "| --- | --- | --- | --- | ---: | ---: | ---: |",
     ]  # fmt: skip
