@@ -257,8 +257,7 @@ def _accepted(
 
     Comments may speak of findings that are hidden; only those that are shown are counted and kept.
     """
-    names = {word: page.code for page in registry.pages for word in (page.code, page.name)}
-    read = {name: suppress.marks(texts[name], names, config.require_reasons) for name in marked if name in texts}
+    read = {name: suppress.marks(texts[name], registry.words, config.require_reasons) for name in marked if name in texts}
     marks = {name: found for name, found in read.items() if any(found)}
     kept = suppress.apply(findings, marks)
     active = {page.code for page in registry.pages if _is_active(page, config)}

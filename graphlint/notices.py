@@ -12,6 +12,9 @@ from typing import NamedTuple
 from graphlint.types import Confidence, Effect, Finding, Span
 
 
+FAMILY = "GL9"
+
+
 class Notice(NamedTuple):
     """A code of the engine's own family with its page; `summary` is the page's first line."""
 

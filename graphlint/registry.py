@@ -53,6 +53,11 @@ class Registry:
         everything: list[Rule | Notice] = [*self.rules, *NOTICES]
         return tuple(sorted(everything, key=lambda each: each.code))
 
+    @property
+    def words(self) -> dict[str, str]:
+        """Every code and every name, with the code that is meant."""
+        return {word: page.code for page in self.pages for word in (page.code, page.name)}
+
     def page(self, word: str) -> Rule | Notice:
         """The rule or notice with a code or name; raises `UsageError` with near misses."""
         wanted = word.strip().lower().replace("_", "-")

@@ -96,6 +96,12 @@ def _ignore(match: re.Match[str], span: Span, reach: Reach, names: Mapping[str, 
     return Marks(found, (notice(NO_REASON, span, "a suppression does not say why", "add `-- reason` behind it"),))
 
 
+def is_understood(match: re.Match[str], names: Mapping[str, str], need_reasons: bool = False) -> bool:
+    """Whether a mark of one line or statement is read as it is written, so that a code added to it counts."""
+    has_reason = bool(match["rest"].strip().removeprefix("--").strip())
+    return match["word"].lower() == "ignore" and not _fault(match, names) and (has_reason or not need_reasons)
+
+
 def _noqa(match: re.Match[str], span: Span, reach: Reach, names: Mapping[str, str]) -> Marks:
     codes = [code for code in re.split(r"[\s,]+", match["codes"].upper()) if OURS.match(code)]
     unknown = [code for code in codes if code not in names]

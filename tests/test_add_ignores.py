@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from graphlint.fix.marks import edits
+from graphlint.fix.marks import Form, edits
 from graphlint.fix.splice import spliced
 from graphlint.fix.tree import Tree
 from graphlint.notices import UNREADABLE, notice
@@ -19,7 +19,7 @@ from graphlint.suppress import apply, marks
 from graphlint.types import Finding, Span
 from tests.test_cli import FAULTY, graphlint
 
-NAMES = {"GL901": "GL901"}
+NAMES = {"GL901": "GL901", "GL101": "GL101"}
 ADDED = "# graphlint: ignore[GL901] -- accepted"
 
 
@@ -39,7 +39,7 @@ def test_only_comments_are_added_to_real_files_and_they_hold() -> None:
         if not 200 < len(data) < 12_000:
             continue
         found = faults(data, 8)
-        new = spliced(data, edits(Tree(parse_bytes(data, "x.py")), found, "accepted"))
+        new = spliced(data, edits(Tree(parse_bytes(data, "x.py")), found, Form(NAMES, "accepted")))
         changed = [line for line in difflib.ndiff(data.decode().splitlines(), new.decode().splitlines()) if line[0] in "+-"]
         assert len([line for line in changed if line[0] == "+" and ADDED in line]) * 2 >= len(changed), path
         assert [line for line in _without(new) if line is not None] == data.decode().splitlines(), path
@@ -72,6 +72,8 @@ def _moved(found: list[Finding], old: bytes, new: bytes) -> list[Finding]:
         ("@d\ndef f(\n    x,\n): ...\n", "@d\n# graphlint: ignore[GL901] -- why\ndef f(\n    x,\n): ...\n"),
         ("a = 1  # graphlint: ignore[GL101] -- old\n", "a = 1  # graphlint: ignore[GL101, GL901] -- old\n"),
         ("# graphlint: ignore[GL101] -- old\na = 1\n", "# graphlint: ignore[GL101, GL901] -- old\na = 1\n"),
+        ("a = 1  # graphlint: ignore[nosuch]\n", "# graphlint: ignore[GL901] -- why\na = 1  # graphlint: ignore[nosuch]\n"),
+        ("a = f()  # graphlint: region\n", "# graphlint: ignore[GL901] -- why\na = f()  # graphlint: region\n"),
         ("a = '''\n'''\n", "# graphlint: ignore[GL901] -- why\na = '''\n'''\n"),
         ("a = 1 + \\\n    2\n", "# graphlint: ignore[GL901] -- why\na = 1 + \\\n    2\n"),
     ],
@@ -80,7 +82,7 @@ def test_where_a_suppression_is_written(text: str, wanted: str) -> None:
     data = text.encode()
     line = 2 if text.startswith(("@", "#")) else 1
     found = [notice(UNREADABLE, Span("x.py", line, 0, line, 1), "m")]
-    assert spliced(data, edits(Tree(parse_bytes(data, "x.py")), found, "why")).decode() == wanted
+    assert spliced(data, edits(Tree(parse_bytes(data, "x.py")), found, Form(NAMES, "why"))).decode() == wanted
 
 
 def test_the_command_writes_them_and_nothing_is_left(tmp_path: Path) -> None:
@@ -104,3 +106,32 @@ def test_the_command_fixes(tmp_path: Path) -> None:
     assert (done.returncode, "1 finding fixed in 1 file" in done.stderr) == (0, True)
     assert (tmp_path / "model.py").read_text() == FAULTY.replace(".item()", ".detach()")
     assert "cannot be fixed" in graphlint("check", "--fix", "-", cwd=tmp_path, stdin=b"x = 1\n").stderr
+
+
+def test_what_is_said_to_be_accepted_is(tmp_path: Path) -> None:
+    model = tmp_path / "model.py"
+    model.write_text(FAULTY.replace(".item()", ".item()  # graphlint: ignore[nosuch]"))
+    done = graphlint("check", "--add-ignores", "old code", cwd=tmp_path)
+    assert "1 finding accepted in 1 file\n" in done.stderr
+    once = model.read_bytes()
+    assert b"        # graphlint: ignore[GL101] -- old code\n        return" in once
+    again = graphlint("check", "--add-ignores", "old code", cwd=tmp_path)
+    assert "0 findings accepted in 0 files\n" in again.stderr
+    assert model.read_bytes() == once
+
+
+@pytest.mark.parametrize(("reason", "message"), [("a\nb", "is one line"), (" ", "no reason is given")])
+def test_a_reason_that_no_comment_can_hold_is_refused(reason: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(FAULTY)
+    (tmp_path / "graphlint.toml").write_text("require-reasons = true\n")
+    done = graphlint("check", "--add-ignores", reason, cwd=tmp_path)
+    assert (done.returncode, message in done.stderr) == (2, True)
+    assert (tmp_path / "model.py").read_text() == FAULTY
+
+
+def test_a_mark_without_a_reason_is_not_added_to_where_reasons_are_needed() -> None:
+    data = b"a = 1  # graphlint: ignore[GL101]\n"
+    found = [notice(UNREADABLE, Span("x.py", 1, 0, 1, 1), "m")]
+    for need, line in ((False, 1), (True, 2)):
+        new = spliced(data, edits(Tree(parse_bytes(data, "x.py")), found, Form(NAMES, "why", need))).decode()
+        assert len(new.splitlines()) == line

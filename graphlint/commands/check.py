@@ -105,7 +105,8 @@ def _once(paths: Sequence[str], settings: Config, wanted: Wanted, options: Mappi
     known = registry.load(settings.rules, settings.root, settings.packs)
     report = checked(paths, settings, known, str(options["stdin_filename"]))
     if options["add_ignores"] is not None:
-        import_module("graphlint.commands.mend").accepted(report, str(options["add_ignores"]), bool(options["diff"]))
+        mend = import_module("graphlint.commands.mend")
+        mend.accepted(report, str(options["add_ignores"]), bool(options["diff"]), known, settings)
         return 0
 
     def again(texts: Mapping[str, bytes], files: Sequence[str]) -> Report:

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import click
 import libcst
 
-from graphlint import notebook
+from graphlint import notebook, notices
+from graphlint.config import Config
 from graphlint.errors import Unreadable, UsageError, why
-from graphlint.fix import marks, trial
+from graphlint.fix import cells, marks, trial
 from graphlint.fix.splice import spliced
 from graphlint.fix.tree import Tree
+from graphlint.registry import Registry
 from graphlint.report.totals import count
 from graphlint.source import decode, parse_bytes
-from graphlint.types import Report
+from graphlint.types import Edit, Finding, Fix, Report
 
 Check = Callable[[Mapping[str, bytes], Sequence[str]], Report]
 """Checks with some contents changed, by absolute path: the given files, or all without any."""
@@ -47,8 +49,17 @@ def fixed(report: Report, check: Check, level: str, diff: bool) -> tuple[Report,
 
 def shown(report: Report, check: Check) -> Report:
     """The report with the fixes that hold, each on its own."""
-    found = trial.verified(report, _by_path(check), read)
+    found = {key: _in_cells(fix) for key, fix in trial.verified(report, _by_path(check), read).items()}
     return replace(report, findings=tuple(replace(each, fix=found.get(each.fingerprint)) for each in report.findings))
+
+
+def _in_cells(fix: Fix) -> Fix:
+    """A fix with its edits in notebooks told by cell."""
+    return replace(fix, edits=tuple(_told(each) for each in fix.edits))
+
+
+def _told(edit: Edit) -> Edit:
+    return cells.in_cell(edit, read(edit.span.file)) if edit.span.file.endswith(notebook.SUFFIX) else edit
 
 
 def _by_path(check: Check) -> trial.Check:
@@ -63,24 +74,44 @@ def _paths(texts: Mapping[str, bytes]) -> dict[str, bytes]:
     return {os.path.abspath(name): text for name, text in texts.items()}
 
 
-def accepted(report: Report, reason: str, diff: bool) -> None:
-    """Write a suppression for every finding."""
-    texts = dict(marked(report, reason))
+def accepted(report: Report, reason: str, diff: bool, known: Registry, settings: Config) -> None:
+    """Write a suppression for every finding; raises `UsageError` for a reason that no comment can hold."""
+    if len(reason.splitlines()) > 1:
+        raise UsageError("a reason for suppressions is one line", "give it to `--add-ignores` without a line break")
+    if settings.require_reasons and not reason.strip():
+        raise UsageError("`require-reasons` is set and no reason is given", "`--add-ignores REASON` takes it")
+    form = marks.Form(known.words, reason.strip(), settings.require_reasons)
+    texts: dict[str, bytes] = {}
+    left: list[Finding] = []
+    for file, own in _by_file(report):
+        texts[file], missed = marked(file, own, form)
+        left += missed
     show(texts) if diff else write(texts)
-    number = sum(each.span.file in texts for each in report.findings)
+    number = sum(not each.code.startswith(notices.FAMILY) for each in report.findings) - len(left)
     said = "would be accepted" if diff else "accepted"
     click.echo(f"graphlint: {count(number, 'finding')} {said} in {count(len(texts), 'file')}", err=True)
+    for each in left:
+        click.echo(f"graphlint: {each.span.file}:{each.span.line}: {each.code} is left: no comment reaches it", err=True)
 
 
-def marked(report: Report, reason: str) -> list[tuple[str, bytes]]:
-    """The files with their findings suppressed; those about graphlint itself and those in notebooks are left."""
-    found: list[tuple[str, bytes]] = []
-    for file in sorted({each.span.file for each in report.findings if not each.code.startswith("GL9")}):
-        if notebook.split(file)[1] is None:
-            data = read(file)
-            own = [each for each in report.findings if each.span.file == file and not each.code.startswith("GL9")]
-            found.append((file, spliced(data, marks.edits(_tree(data, file), own, reason))))
-    return found
+def _by_file(report: Report) -> Iterator[tuple[str, list[Finding]]]:
+    """The findings of each file that a comment can accept: those about graphlint itself are none."""
+    found: dict[str, list[Finding]] = {}
+    for each in report.findings:
+        if not each.code.startswith(notices.FAMILY):
+            found.setdefault(notebook.split(each.span.file)[0], []).append(each)
+    yield from sorted(found.items())
+
+
+def marked(file: str, findings: Sequence[Finding], form: marks.Form) -> tuple[bytes, list[Finding]]:
+    """A file with its findings suppressed, and those that still are not."""
+    data = read(file)
+    is_notebook = file.endswith(notebook.SUFFIX)
+    there = [replace(each, span=cells.whole(each.span, data)) for each in findings] if is_notebook else findings
+    edits = list(marks.edits(_tree(data, file), there, form))
+    new = (cells.spliced if is_notebook else spliced)(data, edits)
+    missed = marks.missed(parse_bytes(new, file), there, edits, form)
+    return new, [each for each, moved in zip(findings, there) if moved in missed]
 
 
 def _tree(data: bytes, file: str) -> Tree:

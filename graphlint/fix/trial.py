@@ -6,10 +6,9 @@ its fixes are tried one by one, so that a bad one does not take a good one with 
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -17,11 +16,11 @@ import libcst as cst
 
 from graphlint import notebook
 from graphlint.errors import Unreadable
-from graphlint.fix import cures
+from graphlint.fix import cells, cures
 from graphlint.fix.cure import CURES, SAFE, SUGGESTION, UNSAFE, Site
 from graphlint.fix.splice import overlap, spliced
 from graphlint.fix.tree import Tree
-from graphlint.source import decode, parse_bytes
+from graphlint.source import parse_bytes
 from graphlint.types import Finding, Fix, Report
 
 LEVELS = (SAFE, UNSAFE, SUGGESTION)
@@ -56,12 +55,13 @@ def candidates(report: Report, read: Read, level: str) -> list[Candidate]:
     trees: dict[str, Tree | None] = {}
     found: list[Candidate] = []
     for finding in report.findings:
-        file = finding.span.file
-        if notebook.split(file)[1] is not None or (finding.fix is None and finding.code not in CURES):
+        if finding.fix is None and finding.code not in CURES:
             continue
+        file, cell = notebook.split(finding.span.file)
         if file not in trees:
             trees[file] = _tree(file, read)
-        fix = best(finding, trees[file], level)
+        there = finding if cell is None else replace(finding, span=cells.whole(finding.span, read(file)))
+        fix = best(there, trees[file], level)
         if fix is not None:
             found.append(Candidate(finding, fix))
     return found
@@ -107,7 +107,7 @@ def _fitting(done: Mended, chosen: Sequence[Candidate], near: Near, read: Read) 
     before: dict[tuple[str, ...], Report] = {}
     fitting: list[Candidate] = []
     for each in chosen:
-        files = tuple(sorted({each.finding.span.file, *(edit.span.file for edit in each.fix.edits)}))
+        files = tuple(sorted({notebook.split(each.finding.span.file)[0], *(edit.span.file for edit in each.fix.edits)}))
         if files not in before:
             before[files] = near(done.texts, files)
         alone = Mended(dict(done.texts), report=before[files])
@@ -174,8 +174,11 @@ def tried(done: Mended, chosen: Sequence[Candidate], check: Check, read: Read) -
     """The files and the report after some fixes, or None where one of them does not hold."""
     before = done.report
     assert before is not None
-    texts = dict(made(chosen, lambda file: done.texts.get(file) or read(file)))
-    if not all(_parses(text) for text in texts.values()):
+    try:
+        texts = dict(made(chosen, lambda file: done.texts.get(file) or read(file)))
+    except Unreadable:
+        return None
+    if not all(_parses(text, file) for file, text in texts.items()):
         return None
     after = check({**done.texts, **texts})
     return (texts, after) if holds(before, after, chosen) else None
@@ -185,13 +188,14 @@ def made(chosen: Iterable[Candidate], read: Read) -> Iterator[tuple[str, bytes]]
     """Every file that fixes touch, with its new content."""
     edits = {edit for each in chosen for edit in each.fix.edits}
     for file in sorted({each.span.file for each in edits}):
-        yield file, spliced(read(file), [each for each in edits if each.span.file == file])
+        splice = cells.spliced if file.endswith(notebook.SUFFIX) else spliced
+        yield file, splice(read(file), [each for each in edits if each.span.file == file])
 
 
-def _parses(text: bytes) -> bool:
+def _parses(text: bytes, file: str) -> bool:
     try:
-        ast.parse(decode(text))
-    except (SyntaxError, ValueError, Unreadable):
+        parse_bytes(text, file)
+    except Unreadable:
         return False
     return True
 

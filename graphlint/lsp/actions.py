@@ -9,12 +9,14 @@ from pathlib import Path
 import libcst
 from lsprotocol import types as lsp
 
+from graphlint import notebook
 from graphlint.errors import Unreadable, why
 from graphlint.fix import marks
 from graphlint.fix.cure import SAFE, SUGGESTION
 from graphlint.fix.tree import Tree
 from graphlint.fix.trial import Candidate, Mended, apart, candidates, tried
 from graphlint.lsp.convert import Writer
+from graphlint.notices import FAMILY
 from graphlint.source import parse_bytes
 from graphlint.types import Finding, Report
 
@@ -38,16 +40,21 @@ def reader(open: Mapping[str, bytes]) -> Callable[[str], bytes]:
 
 
 def offered(
-    report: Report, chosen: Sequence[Finding], check: Check, open: Mapping[str, bytes], writer: Writer
+    report: Report,
+    chosen: Sequence[Finding],
+    check: Check,
+    open: Mapping[str, bytes],
+    writer: Writer,
+    form: marks.Form,
 ) -> Iterator[lsp.CodeAction | lsp.Command]:
-    """The actions for some findings of a report."""
+    """The actions for some findings of a report; `form` is that of a suppression."""
     read = reader(open)
-    few = Report(tuple(chosen), lines=report.lines)
+    few = Report(_outside_notebooks(chosen), lines=report.lines)
     for each in candidates(few, read, SUGGESTION):
         if _holds(report, each, check, read):
             yield _fix(each, writer)
     for finding in chosen:
-        yield from _suppression(finding, read, writer)
+        yield from _suppression(finding, read, writer, form)
         yield from _trail(finding, writer)
 
 
@@ -55,11 +62,16 @@ def fix_all(report: Report, path: str, check: Check, open: Mapping[str, bytes], 
     """All safe fixes of a file that hold together."""
     read = reader(open)
     own = tuple(each for each in report.findings if os.path.abspath(each.span.file) == path)
-    group = apart(candidates(Report(own), read, SAFE))
+    group = apart(candidates(Report(_outside_notebooks(own)), read, SAFE))
     if not group or tried(Mended(report=report), group, check, read) is None:
         return None
     edit = writer.edit(edit for each in group for edit in each.fix.edits)
     return lsp.CodeAction("graphlint: make all safe fixes", kind=FIX_ALL, edit=edit)
+
+
+def _outside_notebooks(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """What an editor that has a notebook open as text could not be told by positions in cells is left to `--fix`."""
+    return tuple(each for each in findings if notebook.split(each.span.file)[1] is None)
 
 
 def _holds(report: Report, candidate: Candidate, check: Check, read: Callable[[str], bytes]) -> bool:
@@ -78,8 +90,10 @@ def _fix(candidate: Candidate, writer: Writer) -> lsp.CodeAction:
     )
 
 
-def _suppression(finding: Finding, read: Callable[[str], bytes], writer: Writer) -> Iterator[lsp.CodeAction]:
-    if finding.code.startswith("GL9"):
+def _suppression(
+    finding: Finding, read: Callable[[str], bytes], writer: Writer, form: marks.Form
+) -> Iterator[lsp.CodeAction]:
+    if finding.code.startswith(FAMILY):
         return
     try:
         tree = Tree(parse_bytes(read(finding.span.file), finding.span.file))
@@ -89,7 +103,7 @@ def _suppression(finding: Finding, read: Callable[[str], bytes], writer: Writer)
         f"graphlint: accept {finding.code} here",
         kind=lsp.CodeActionKind.QuickFix,
         diagnostics=[writer.diagnostic(finding)],
-        edit=writer.edit(marks.edits(tree, [finding], REASON)),
+        edit=writer.edit(marks.edits(tree, [finding], form)),
     )
 
 

@@ -17,6 +17,7 @@ from graphlint import config, registry
 from graphlint.check import Interpreter, RegionEvents, check
 from graphlint.config import Config
 from graphlint.discover import Found, discover, excludes
+from graphlint.fix.marks import Form
 from graphlint.interp import interpreter
 from graphlint.registry import Registry
 from graphlint.source import Source
@@ -52,6 +53,11 @@ class Desk:
         if key not in self._known:
             self._known[key] = registry.load(settings.rules, settings.root, settings.packs)
         return self._known[key]
+
+    def form(self, reason: str) -> Form:
+        """How a suppression is written here."""
+        settings = self.settings()
+        return Form(self.rules(settings).words, reason, settings.require_reasons)
 
     def checked(self, texts: Mapping[str, bytes], thorough: bool, is_stale: Callable[[], bool] = lambda: False) -> Report:
         """Check given contents with the project around them; raises `Stopped` when that is no longer wanted."""

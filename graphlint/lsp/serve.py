@@ -87,7 +87,8 @@ async def code_actions(server: Server, params: lsp.CodeActionParams) -> list[lsp
         report = again({})
         writer = server.writer(report)
         if not only or any("quickfix".startswith(kind) for kind in only):
-            found += actions.offered(report, server.at(address, params.range, report), again, open, writer)
+            form = server.desk.form(actions.REASON)
+            found += actions.offered(report, server.at(address, params.range, report), again, open, writer, form)
         if only and any(actions.FIX_ALL.startswith(kind) for kind in only):
             every = actions.fix_all(report, convert.path(address), again, open, writer)
             found += [] if every is None else [every]

@@ -69,7 +69,7 @@ def span_range(span: Span, lines: Lines) -> dict[str, object]:
 
 
 def _related(step: Step, lines: Lines) -> dict[str, object]:
-    location = {"file": step.span.file, "range": span_range(step.span, lines)}
+    location = {**_where(step.span), "range": span_range(step.span, lines)}
     return {"location": location, "message": "called from here"}
 
 
@@ -78,7 +78,12 @@ def _fix(fix: Fix, lines: Lines) -> dict[str, object]:
 
 
 def _edit(edit: Edit, lines: Lines) -> dict[str, object]:
-    return {"file": edit.span.file, "range": span_range(edit.span, lines), "newText": edit.text}
+    return {**_where(edit.span), "range": span_range(edit.span, lines), "newText": edit.text}
+
+
+def _where(span: Span) -> dict[str, object]:
+    file, cell = notebook.split(span.file)
+    return {"file": file} if cell is None else {"file": file, "cell": cell}
 
 
 def region(report: RegionReport) -> dict[str, object]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from graphlint.types import Span
+from graphlint import notebook
+from graphlint.types import Fix, Span
 
 Lines = Mapping[str, tuple[str, ...]]
 
@@ -50,3 +51,8 @@ def end(span: Span, lines: Lines) -> Position:
 def shown(span: Span, lines: Lines) -> str:
     """`file:line:column` as people and terminals count: both from 1, in characters."""
     return f"{span.file}:{span.line}:{character(line_at(lines, span.file, span.line), span.column) + 1}"
+
+
+def in_cells(fix: Fix) -> bool:
+    """Whether a fix changes cells of a notebook, which formats that speak of lines of files cannot tell."""
+    return any(notebook.split(each.span.file)[1] is not None for each in fix.edits)

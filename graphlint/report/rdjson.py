@@ -6,6 +6,7 @@ import json
 
 from graphlint import notebook
 from graphlint.report import links
+from graphlint.report.positions import in_cells
 from graphlint.types import Effect, Finding, Report, Span
 
 SEVERITIES = {Effect.BREAKS: "ERROR", Effect.STALE: "ERROR", Effect.DEFEATS: "WARNING", Effect.NOTE: "INFO"}
@@ -27,7 +28,7 @@ def _diagnostic(finding: Finding) -> dict[str, object]:
     if finding.trail:
         steps = [{"message": "called from here", "location": _location(step.span)} for step in finding.trail]
         told["relatedLocations"] = steps
-    if finding.fix is not None:
+    if finding.fix is not None and not in_cells(finding.fix):
         told["suggestions"] = [{"range": _range(edit.span), "text": edit.text} for edit in finding.fix.edits]
     return told
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from graphlint import notebook
 from graphlint.report import links
-from graphlint.report.positions import Lines, end, start
+from graphlint.report.positions import Lines, end, in_cells, start
 from graphlint.types import Edit, Effect, Finding, Fix, Report, Span, Step
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -60,7 +60,7 @@ def _result(finding: Finding, lines: Lines) -> dict[str, object]:
         "partialFingerprints": {"graphlint/v1": finding.fingerprint},
         "properties": {"confidence": finding.confidence.word, "region": finding.region},
     }
-    if finding.fix is not None:
+    if finding.fix is not None and not in_cells(finding.fix):
         result["fixes"] = [_fix(finding.fix, lines)]
     if finding.trail:
         result["codeFlows"] = [{"threadFlows": [{"locations": _flow(finding, lines)}]}]
