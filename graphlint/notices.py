@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from graphlint.types import Confidence, Effect, Finding, Span
 
-
 FAMILY = "GL9"
 
 

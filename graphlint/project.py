@@ -11,170 +11,16 @@ import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
 
 from graphlint.errors import Unreadable
+from graphlint.modules import Assigned, ClassDecl, FunctionDecl, Imported, Module, Outside, Symbol
 from graphlint.outline import outlined
 from graphlint.source import Source
 
-FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+__all__ = ["Assigned", "ClassDecl", "FunctionDecl", "Imported", "Module", "Outside", "Project", "Resolved", "Symbol"]
+
 DEEPEST_CHAIN = 24
 DEEPEST_ROOT = 8
-
-
-class FunctionDecl:
-    """A function, method or lambda of the tree; one object a node."""
-
-    __slots__ = ("module", "name", "node", "owner")
-
-    def __init__(self, node: FunctionNode, module: Module, owner: ClassDecl | None, name: str) -> None:
-        self.node = node
-        self.module = module
-        self.owner = owner
-        self.name = name
-
-    def __repr__(self) -> str:
-        return f"<{self.module.name}.{self.name}>"
-
-
-class ClassDecl:
-    """A class of the tree; one object a node."""
-
-    __slots__ = ("_members", "_mro", "module", "name", "node")
-
-    def __init__(self, node: ast.ClassDef, module: Module, name: str) -> None:
-        self.node = node
-        self.module = module
-        self.name = name
-        self._members: dict[str, list[Symbol]] | None = None
-        self._mro: tuple[ClassDecl | Outside, ...] | None = None
-
-    def __repr__(self) -> str:
-        return f"<{self.module.name}.{self.name}>"
-
-    @property
-    def members(self) -> dict[str, list[Symbol]]:
-        """The names bound in the class body."""
-        if self._members is None:
-            self._members = {}
-            for name, symbol in _bindings(self.node.body):
-                self._members.setdefault(name, []).append(symbol)
-        return self._members
-
-
-class Imported(NamedTuple):
-    """`import module` or `from module import name`; `module` is absolute."""
-
-    module: str
-    name: str | None
-
-
-class Assigned(NamedTuple):
-    """A module or class variable: every expression that is assigned to it, with its annotation if it has one."""
-
-    module: Module
-    values: tuple[ast.expr, ...]
-    annotation: ast.expr | None
-
-
-class Outside(NamedTuple):
-    """A dotted name that the tree does not define."""
-
-    name: str
-
-
-Symbol = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom | ast.Assign | ast.AnnAssign
-
-
-class Module:
-    """One parsed file under its dotted name."""
-
-    __slots__ = ("_symbols", "classes", "functions", "name", "package", "source", "stars")
-
-    def __init__(self, name: str, package: str, source: Source) -> None:
-        self.name = name
-        self.package = package
-        self.source = source
-        self.functions: dict[ast.AST, FunctionDecl] = {}
-        self.classes: dict[ast.AST, ClassDecl] = {}
-        self.stars: list[str] = []
-        self._symbols: dict[str, list[Symbol]] | None = None
-
-    @property
-    def symbols(self) -> dict[str, list[Symbol]]:
-        """The names bound at the top of the module, also below `if`, `try` and `with`."""
-        if self._symbols is None:
-            self._symbols = {}
-            for name, symbol in _bindings(self.source.tree.body):
-                if name == "*" and isinstance(symbol, ast.ImportFrom):
-                    self.stars.append(self.absolute(symbol))
-                else:
-                    self._symbols.setdefault(name, []).append(symbol)
-        return self._symbols
-
-    def function(self, node: FunctionNode, owner: ClassDecl | None, name: str) -> FunctionDecl:
-        found = self.functions.get(node)
-        if found is None:
-            found = self.functions[node] = FunctionDecl(node, self, owner, name)
-        return found
-
-    def class_(self, node: ast.ClassDef, name: str) -> ClassDecl:
-        found = self.classes.get(node)
-        if found is None:
-            found = self.classes[node] = ClassDecl(node, self, name)
-        return found
-
-    def absolute(self, node: ast.ImportFrom) -> str:
-        """The absolute dotted name of the module an import statement names."""
-        if not node.level:
-            return node.module or ""
-        parts = self.package.split(".") if self.package else []
-        kept = parts[: len(parts) - node.level + 1]
-        return ".".join([*kept, node.module] if node.module else kept)
-
-
-def _bindings(body: Iterable[ast.stmt]) -> Iterator[tuple[str, Symbol]]:
-    """(name, statement) of every binding in a body, in order."""
-    for node in body:
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            yield node.name, node
-        elif isinstance(node, ast.Import):
-            for alias in node.names:
-                yield alias.asname or alias.name.split(".")[0], node
-        elif isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                yield alias.asname or alias.name, node
-        elif isinstance(node, ast.Assign):
-            for target in node.targets:
-                for leaf in _names(target):
-                    yield leaf, node
-        elif isinstance(node, ast.AnnAssign):
-            for leaf in _names(node.target):
-                yield leaf, node
-        else:
-            yield from _bindings_below(node)
-
-
-def _bindings_below(node: ast.stmt) -> Iterator[tuple[str, Symbol]]:
-    if isinstance(node, (ast.If, ast.For, ast.While)):
-        yield from _bindings(node.body)
-        yield from _bindings(node.orelse)
-    elif isinstance(node, (ast.With, ast.AsyncWith)):
-        yield from _bindings(node.body)
-    elif isinstance(node, ast.Try):
-        yield from _bindings(node.body)
-        for handler in node.handlers:
-            yield from _bindings(handler.body)
-        yield from _bindings(node.orelse)
-        yield from _bindings(node.finalbody)
-
-
-def _names(target: ast.expr) -> Iterator[str]:
-    if isinstance(target, ast.Name):
-        yield target.id
-    elif isinstance(target, (ast.Tuple, ast.List)):
-        for item in target.elts:
-            yield from _names(item)
 
 
 Resolved = ClassDecl | FunctionDecl | Module | Assigned | Outside
@@ -342,6 +188,12 @@ class Project:
 
     def member(self, decl: ClassDecl, name: str, after: ClassDecl | None = None) -> tuple[ClassDecl, list[Symbol]] | None:
         """Where a class attribute is defined along the bases, from behind `after` if given."""
+        key = (name, after)
+        if key not in decl.found:
+            decl.found[key] = self._member(decl, name, after)
+        return decl.found[key]
+
+    def _member(self, decl: ClassDecl, name: str, after: ClassDecl | None) -> tuple[ClassDecl, list[Symbol]] | None:
         skipping = after is not None
         for base in self.mro(decl):
             if skipping:

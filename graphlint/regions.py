@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from graphlint.project import ClassDecl, FunctionDecl, Module, Outside, Project
 from graphlint.source import lines
-from graphlint.syntax import nested
+from graphlint.syntax import nested, walk
 
 CAPTURING_WORDS = ("graph(", "make_graphed_callables", "torch.compile", "capture_begin")
 CAPTURING = re.compile(r"\bgraph\(|make_graphed_callables|torch\.compile|capture_begin")
@@ -70,7 +70,7 @@ def _drives(node: ast.ClassDef) -> bool:
     return any(
         (isinstance(inner, (ast.With, ast.AsyncWith)) and _captures(inner))
         or (isinstance(inner, ast.Call) and _last(inner) in ("capture_begin", "replay"))
-        for inner in ast.walk(node)
+        for inner in walk(node)
     )
 
 
@@ -146,7 +146,7 @@ def _functions(
 
 
 def _is_site(node: ast.AST) -> bool:
-    return any(_captures(inner) or _is_case(inner) for inner in ast.walk(node))
+    return any(_captures(inner) or _is_case(inner) for inner in walk(node))
 
 
 def _captures(node: ast.AST) -> bool:

@@ -28,6 +28,9 @@ LIMIT = 8 << 20
 
 COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 BLANK = re.compile(rb"^[ \t\f]*(?:#[^\r\n]*)?$")
+WORDS = ("graphlint", "noqa")
+"""One of these is in every mark; looking for them first takes a hundredth of the time."""
+
 MARKS = re.compile(r"graphlint:|noqa\s*:.*\bGL\d", re.IGNORECASE)
 
 
@@ -166,6 +169,14 @@ def _reason(error: SyntaxError) -> str:
     return text[:1].lower() + text[1:].rstrip(".")
 
 
+def _may_hold(text: str, marks: re.Pattern[str]) -> bool:
+    if marks is MARKS:
+        lowered = text.lower()
+        if not any(word in lowered for word in WORDS):
+            return False
+    return marks.search(text) is not None
+
+
 @lru_cache(maxsize=16)
 def lines(source: Source) -> tuple[str, ...]:
     """The lines of a source without their ends; line `n` is at index `n - 1`."""
@@ -187,7 +198,7 @@ def comments(source: Source, marks: re.Pattern[str] = MARKS) -> list[Comment]:
 
     Tokenizing costs more than parsing, so text that holds no mark at all is not tokenized and has none.
     """
-    if not marks.search(source.text):
+    if not _may_hold(source.text, marks):
         return []
     found: list[Comment] = []
     try:

@@ -42,6 +42,19 @@ class Target(enum.IntFlag):
     COMPILE = 2
     BOTH = 3
 
+    # `enum` makes a new member at every operation; these are asked for millions of times.
+    def __and__(self, other: int) -> Target:
+        return TARGETS[int.__and__(self, other)]
+
+    def __or__(self, other: int) -> Target:
+        return TARGETS[int.__or__(self, other)]
+
+    def __bool__(self) -> bool:
+        return int.__bool__(self)
+
+
+TARGETS = (Target.NONE, Target.GRAPH, Target.COMPILE, Target.BOTH)
+
 
 class Span(NamedTuple):
     """One stretch of source; `file` is the path as it is reported."""

@@ -13,7 +13,7 @@ LAYERS = (
     ("graphlint", "types", "errors", "case"),
     ("events", "site_events"),
     ("notebook", "syntax", "source", "outline", "discover", "options", "config", "perfile", "spread"),
-    ("project",),
+    ("modules", "project"),
     ("values",),
     ("effects",),
     ("regions",),

@@ -8,7 +8,6 @@ from typing import Any
 
 import torch
 
-
 HOST_COPIES = ("Memcpy HtoD", "Memcpy DtoH")
 
 

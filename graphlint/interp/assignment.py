@@ -37,8 +37,9 @@ def assign(frame: Frame, target: ast.expr, value: Value, node: ast.AST, augmente
 
 
 def _assign_name(frame: Frame, name: str, value: Value, node: ast.AST, augmented: bool) -> None:
-    for path in [path for path in frame.env if path.startswith(name + ".")]:
-        del frame.env[path]
+    prefix, env = name + ".", frame.env
+    for path in [path for path in env if path.startswith(prefix)]:
+        del env[path]
     if name in frame.globals:
         frame.emit(HostMutation, node, target=name, what="counter" if augmented else "global")
         value = Number(value.kind, None, Origin.STATE) if isinstance(value, Number) else value

@@ -13,6 +13,7 @@ from graphlint.effects.table import lookup
 from graphlint.interp.annotations import annotated
 from graphlint.interp.binding import defaults, parameters, receiver_missing
 from graphlint.project import FunctionDecl
+from graphlint.syntax import walk
 from graphlint.types import Confidence
 from graphlint.values import (
     EITHER,
@@ -131,7 +132,7 @@ class Uses:
         self.called: set[str] = set()
         body = decl.node.body
         for statement in body if isinstance(body, list) else [body]:
-            for node in ast.walk(statement):
+            for node in walk(statement):
                 self._note(node)
 
     def _note(self, node: ast.AST) -> None:

@@ -41,8 +41,20 @@ BUILTINS = frozenset(dir(builtins))
 MOST_ITEMS = 64
 
 
+CONSTANTS: dict[tuple[type, object], Value] = {}
+"""Values of constants that were met before."""
+
+
 @expression(ast.Constant)
 def eval_constant(frame: Frame, node: ast.Constant) -> Value:
+    key = (type(node.value), node.value)
+    found = CONSTANTS.get(key)
+    if found is None:
+        found = CONSTANTS[key] = _constant(node)
+    return found
+
+
+def _constant(node: ast.Constant) -> Value:
     match node.value:
         case bool(flag):
             return TRUE if flag else FALSE

@@ -241,21 +241,29 @@ class Frame:
 
 def _join_envs(states: list[State]) -> dict[str, Value]:
     """Variables of several states; a narrowed path (`self.x`) survives only if all of them know it."""
-    names: dict[str, None] = {}
-    for state in states:
-        for name in state.env:
-            names[name] = None
-    joined = {}
-    for name in names:
-        found = [(state.env[name], state.live) for state in states if name in state.env]
-        if len(found) < len(states) and "." in name:
-            continue
-        first = found[0][0]
-        if all(value is first for value, _ in found) and not isinstance(first, Bool):
-            joined[name] = first
+    first, others = states[0].env, [state.env for state in states[1:]]
+    joined: dict[str, Value] = {}
+    for name, value in first.items():
+        for env in others:
+            if env.get(name) is not value:
+                _join_name(name, states, joined)
+                break
         else:
-            joined[name] = join_all(restrict(value, live) for value, live in found)
+            joined[name] = value if not isinstance(value, Bool) else _join_found(name, states)
+    for env in others:
+        for name in env:
+            if name not in first and name not in joined:
+                _join_name(name, states, joined)
     return joined
+
+
+def _join_name(name: str, states: list[State], joined: dict[str, Value]) -> None:
+    if "." not in name or all(name in state.env for state in states):
+        joined[name] = _join_found(name, states)
+
+
+def _join_found(name: str, states: list[State]) -> Value:
+    return join_all(restrict(state.env[name], state.live) for state in states if name in state.env)
 
 
 def restrict(value: Value, live: Target) -> Value:

@@ -17,11 +17,12 @@ from graphlint.interp.binding import bind
 from graphlint.interp.dispatch import apply
 from graphlint.interp.entry import entry_arguments
 from graphlint.interp.frame import Frame, Summary
-from graphlint.interp.members import Writes
+from graphlint.interp.members import Reach, Writes
 from graphlint.interp.memo import Memo
 from graphlint.interp.record import Record
 from graphlint.interp.told import NOTHING_TOLD, Told
 from graphlint.project import Assigned, ClassDecl, FunctionDecl, Module, Outside, Project, Resolved
+from graphlint.syntax import walk
 from graphlint.types import Region, Target
 from graphlint.values import (
     Arguments,
@@ -69,6 +70,7 @@ class Machine:
         self.wrapping: dict[FunctionDecl, bool] = {}
         self.setters: dict[tuple[ClassDecl, str], bool] = {}
         self.writers: dict[tuple[ClassDecl, str], list[FunctionDecl]] = {}
+        self.reaches: dict[tuple[ClassDecl, str], Reach] = {}
         self.counted: dict[tuple[ClassDecl, str], bool] = {}
         self.method_writes: dict[ast.FunctionDef, Writes] = {}
         self.missing: set[tuple[Module, str]] = set()
@@ -338,14 +340,14 @@ def decorate(frame: Frame, decorators: list[ast.expr], function: Value) -> Value
 
 def calls_a_parameter(node: ast.AST) -> bool:
     """Whether some function nested in this one calls a parameter of a function around it."""
-    for inner in ast.walk(node):
+    for inner in walk(node):
         if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)):
             names = {arg.arg for arg in (*inner.args.posonlyargs, *inner.args.args)}
-            for nested in ast.walk(inner):
+            for nested in walk(inner):
                 if nested is not inner and isinstance(nested, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
                     if any(
                         isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in names
-                        for call in ast.walk(nested)
+                        for call in walk(nested)
                     ):
                         return True
     return False

@@ -13,6 +13,7 @@ from graphlint.interp.binding import bind
 from graphlint.interp.frame import Summary
 from graphlint.outline import mentions
 from graphlint.project import ClassDecl, FunctionDecl
+from graphlint.syntax import walk
 from graphlint.values import (
     Arguments,
     ClassValue,
@@ -64,7 +65,7 @@ def _makers(owner: ClassDecl) -> list[FunctionDecl]:
         node = symbols[-1]
         if not isinstance(node, ast.FunctionDef) or not mentions(node, owner.name):
             continue
-        if any(_calls(inner, owner.name) for inner in ast.walk(node)):
+        if any(_calls(inner, owner.name) for inner in walk(node)):
             found.append(owner.module.function(node, None, node.name))
     return found
 

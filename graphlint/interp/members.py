@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphlint.outline import mentions
 from graphlint.project import ClassDecl, FunctionDecl
-from graphlint.syntax import nested, stored
+from graphlint.source import lines
+from graphlint.syntax import nested, stored, walk
 
 if TYPE_CHECKING:
     from graphlint.interp.machine import Machine
+
+
+ASKING = frozenset({"isinstance", "hasattr", "getattr", "type", "id", "len", "super", "callable", "issubclass"})
+"""Functions of Python that write nothing to the object they are given."""
+
+REGISTERING = re.compile(r"\b(register_\w+|add_module|setattr|append|extend|__dict__)\b")
+MOST_REACHED = 40
 
 
 class Writes(NamedTuple):
@@ -23,12 +32,19 @@ class Writes(NamedTuple):
 
 def late_writers(machine: Machine, decl: ClassDecl, name: str) -> list[FunctionDecl]:
     """The methods, other than `__init__`, that assign an attribute."""
-    key = (decl, name)
+    return [
+        each for base in machine.project.mro(decl) if isinstance(base, ClassDecl) for each in _writers(machine, base, name)
+    ]
+
+
+def _writers(machine: Machine, base: ClassDecl, name: str) -> list[FunctionDecl]:
+    """Those that stand in one class, which has many others derive from it."""
+    key = (base, name)
     known = machine.writers.get(key)
     if known is None:
         known = machine.writers[key] = [
             base.module.function(method, base, method.name)
-            for base, method in methods(machine, decl)
+            for method in own_methods(base)
             if method.name != "__init__" and mentions(method, f".{name}") and name in writes(machine, method).assigned
         ]
     return known
@@ -36,29 +52,111 @@ def late_writers(machine: Machine, decl: ClassDecl, name: str) -> list[FunctionD
 
 def is_counter(machine: Machine, decl: ClassDecl, name: str) -> bool:
     """Whether some method moves an attribute on from its own value."""
-    key = (decl, name)
+    return any(isinstance(base, ClassDecl) and _counts(machine, base, name) for base in machine.project.mro(decl))
+
+
+def _counts(machine: Machine, base: ClassDecl, name: str) -> bool:
+    key = (base, name)
     known = machine.counted.get(key)
     if known is None:
         known = machine.counted[key] = any(
-            mentions(method, f".{name}") and name in writes(machine, method).moved for _, method in methods(machine, decl)
+            mentions(method, f".{name}") and name in writes(machine, method).moved for method in own_methods(base)
         )
     return known
 
 
-def assigns(machine: Machine, decl: ClassDecl, method: str) -> bool:
-    """Whether a method, as any of the bases defines it, assigns some attribute."""
-    return any(
-        found.name == method != "__init__" and writes(machine, found).assigned for _, found in methods(machine, decl)
-    )
+def sets(machine: Machine, decl: ClassDecl, method: str) -> bool:
+    """Whether a method, as any of the bases defines it, assigns or registers something itself."""
+    key = (decl, method)
+    known = machine.setters.get(key)
+    if known is None:
+        own = [(base, found) for base, found in methods(machine, decl) if found.name == method]
+        known = machine.setters[key] = any(
+            (method != "__init__" and writes(machine, found).assigned) or registers(base, found) for base, found in own
+        )
+    return known
+
+
+def registers(base: ClassDecl, method: ast.FunctionDef) -> bool:
+    """Whether a method gives its object parts in other ways than by assignment."""
+    text = "\n".join(lines(base.module.source)[method.lineno - 1 : method.end_lineno])
+    return REGISTERING.search(text) is not None
+
+
+class Reach(NamedTuple):
+    """The methods that a call of one method can run on the same object; `closed` if no other code gets hold of it."""
+
+    methods: tuple[tuple[ClassDecl, ast.FunctionDef], ...]
+    closed: bool
+
+
+def reach(machine: Machine, decl: ClassDecl, method: str) -> Reach:
+    key = (decl, method)
+    known = machine.reaches.get(key)
+    if known is None:
+        known = machine.reaches[key] = _reach(machine, decl, method)
+    return known
+
+
+def _reach(machine: Machine, decl: ClassDecl, method: str) -> Reach:
+    table: dict[str, list[tuple[ClassDecl, ast.FunctionDef]]] = {}
+    for base, node in methods(machine, decl):
+        table.setdefault(node.name, []).append((base, node))
+    names, closed = [method], True
+    found: list[tuple[ClassDecl, ast.FunctionDef]] = []
+    for name in names:
+        for base, node in table.get(name, ()):
+            found.append((base, node))
+            asked, told, kept = _asked(node)
+            followed = [*asked, *(each for each in told if each in table and sets(machine, decl, each))]
+            names.extend(each for each in dict.fromkeys(followed) if each in table and each not in names)
+            closed = closed and kept and not registers(base, node)
+            if len(found) > MOST_REACHED:
+                return Reach(tuple(found), False)
+    return Reach(tuple(found), closed)
+
+
+def _asked(method: ast.FunctionDef) -> tuple[list[str], list[str], bool]:
+    """What a method asks its object for, what it tells it to do, and whether it keeps the object to itself."""
+    if not method.args.args:
+        return [], [], True
+    receiver = method.args.args[0].arg
+    asked: list[str] = []
+    told: list[str] = []
+    uses = 0
+    for node in walk(method):
+        match node:
+            case ast.Name(id=name) if name == receiver:
+                uses += 1
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attr))) if name == receiver:
+                told.append(attr)
+            case ast.Attribute(value=ast.Name(id=name), attr=attr) if name == receiver:
+                asked.append(attr)
+                uses -= 1
+            case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr=attr):
+                asked.append(attr)
+            case ast.Call(func=ast.Name(id=name), args=args) if name in ASKING:
+                uses -= sum(isinstance(each, ast.Name) and each.id == receiver for each in args)
+            case ast.Compare(left=left, comparators=others):
+                uses -= sum(isinstance(each, ast.Name) and each.id == receiver for each in (left, *others))
+    for attr in told:
+        asked.remove(attr)
+    return asked, told, uses == 0
 
 
 def methods(machine: Machine, decl: ClassDecl) -> Iterator[tuple[ClassDecl, ast.FunctionDef]]:
     """The methods of a class and of its bases, with the class they stand in."""
     for base in machine.project.mro(decl):
         if isinstance(base, ClassDecl):
-            for symbols in base.members.values():
-                if isinstance(symbols[-1], ast.FunctionDef):
-                    yield base, symbols[-1]
+            for method in own_methods(base):
+                yield base, method
+
+
+def own_methods(base: ClassDecl) -> Iterator[ast.FunctionDef]:
+    """The methods that stand in a class, of several under one name the last."""
+    for symbols in base.members.values():
+        if isinstance(symbols[-1], ast.FunctionDef):
+            yield symbols[-1]
 
 
 def writes(machine: Machine, method: ast.FunctionDef) -> Writes:
@@ -87,4 +185,4 @@ def _moved(body: list[ast.stmt]) -> Iterator[str]:
 
 
 def _read(value: ast.expr) -> set[str]:
-    return {node.attr for node in ast.walk(value) if isinstance(node, ast.Attribute)}
+    return {node.attr for node in walk(value) if isinstance(node, ast.Attribute)}

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import ast
-import re
 
 from graphlint.events import HostMutation, Rebound
+from graphlint.interp.binding import parameters
 from graphlint.interp.frame import Frame
-from graphlint.interp.members import assigns, methods
+from graphlint.interp.members import reach, sets, writes
 from graphlint.interp.objects import record_of, store_attribute
-from graphlint.interp.record import Deferred, as_member
-from graphlint.project import ClassDecl
-from graphlint.source import lines
+from graphlint.interp.record import Deferred, Effect, as_member
+from graphlint.syntax import walk
 from graphlint.types import Confidence
 from graphlint.values import Bool, Instance, Nothing, Number, Origin, Place, Value, members, tensors_in
 
 
 def path_of(node: ast.expr) -> str | None:
     """`self.cache.keys` as one word, for plain chains of names; None otherwise."""
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    if not isinstance(node, ast.Name):
+    if isinstance(node, ast.Name):
+        return node.id
+    if not isinstance(node, ast.Attribute):
         return None
-    parts.append(node.id)
-    return ".".join(reversed(parts))
+    owner = path_of(node.value)
+    return None if owner is None else f"{owner}.{node.attr}"
 
 
 def assign_attribute(frame: Frame, target: ast.Attribute, value: Value, node: ast.AST, augmented: bool) -> None:
@@ -55,7 +52,9 @@ def defer(frame: Frame, node: ast.Assign) -> bool:
         return True
     if frame.env.get(target.value.id) is not receiver:
         return False
-    frame.machine.records[receiver].write(target.attr, Deferred(frame, node.value), not frame.conditional)
+    record = frame.machine.records[receiver]
+    record.make(frame.machine, target.attr)
+    record.write(target.attr, Deferred(frame, node.value), not frame.conditional)
     frame.env.pop(f"{target.value.id}.{target.attr}", None)
     return True
 
@@ -63,8 +62,11 @@ def defer(frame: Frame, node: ast.Assign) -> bool:
 DEFERRABLE = (ast.Call, ast.ListComp, ast.DictComp, ast.GeneratorExp, ast.IfExp, ast.BoolOp)
 
 
-def is_idle(frame: Frame, node: ast.expr) -> bool:
-    """Whether a call in a constructor, whose result nobody takes, sets no attribute: `self.init_weights()`."""
+def put_off(frame: Frame, node: ast.expr) -> bool:
+    """Put off a call in a constructor, whose result nobody takes, until an attribute is read that it may write.
+
+    True if the call need not be made now: `self.post_init()`, or `self.init_weights()` that sets nothing.
+    """
     match node:
         case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)):
             receiver = frame.receiver
@@ -72,32 +74,27 @@ def is_idle(frame: Frame, node: ast.expr) -> bool:
                 not isinstance(receiver, Instance)
                 or frame.env.get(name) is not receiver
                 or not is_building(frame, receiver)
+                or frame.machine.project.member(receiver.decl, method) is None
             ):
                 return False
-            found = frame.machine.project.member(receiver.decl, method)
-            return found is not None and not _sets(frame, receiver, method)
+            if not sets(frame.machine, receiver.decl, method):
+                return True
+            return _later(frame, receiver, method, node)
     return False
 
 
-def _sets(frame: Frame, receiver: Instance, method: str) -> bool:
-    """Whether a method of an object's class assigns or registers something on it."""
+def _later(frame: Frame, receiver: Instance, method: str, node: ast.Call) -> bool:
     machine = frame.machine
-    key = (receiver.decl, method)
-    known = machine.setters.get(key)
-    if known is None:
-        known = machine.setters[key] = assigns(machine, receiver.decl, method) or any(
-            found.name == method and REGISTERING.search(segment_of(base, found))
-            for base, found in methods(machine, receiver.decl)
-        )
-    return known
-
-
-def segment_of(base: ClassDecl, symbol: ast.FunctionDef) -> str:
-    """The text of a method."""
-    return "\n".join(lines(base.module.source)[symbol.lineno - 1 : symbol.end_lineno])
-
-
-REGISTERING = re.compile(r"\b(register_\w+|add_module|setattr|append|extend|__dict__)\b")
+    run = reach(machine, receiver.decl, method)
+    record = machine.records[receiver]
+    if not (node.args or node.keywords):
+        run_so = [base.module.function(each, base, each.name) for base, each in run.methods]
+        record.called.update(each for each in run_so if len(parameters(each)) == 1)
+    if not run.closed:
+        return False
+    names = frozenset(name for _, each in run.methods for name in writes(machine, each).assigned)
+    record.effects.append(Effect(Deferred(frame, node), names))
+    return True
 
 
 def is_building(frame: Frame, member: Instance) -> bool:
@@ -149,9 +146,9 @@ def _asks_first(frame: Frame, target: ast.Attribute, node: ast.AST) -> bool:
     """Whether an `if` around an assignment asks, among other things, if the attribute is still None."""
     decl = frame.summary.decl
     asked = f"{ast.unparse(target)} is None"
-    for each in ast.walk(decl.node) if decl is not None else ():
-        if isinstance(each, ast.If) and any(node is inner for part in each.body for inner in ast.walk(part)):
-            if any(isinstance(part, ast.Compare) and ast.unparse(part) == asked for part in ast.walk(each.test)):
+    for each in walk(decl.node) if decl is not None else ():
+        if isinstance(each, ast.If) and any(node is inner for part in each.body for inner in walk(part)):
+            if any(isinstance(part, ast.Compare) and ast.unparse(part) == asked for part in walk(each.test)):
                 return True
     return False
 

@@ -67,7 +67,7 @@ def record_of(machine: Machine, instance: Instance) -> Record:
     if known is not None:
         machine.owe(known.depth if known.building else known.owed)
         return known
-    record = machine.records[instance] = Record()
+    record = machine.records[instance] = Record(instance)
     record.depth = machine.depth + 1
     outer = machine.begin()
     if machine.depth < DEEPEST_CONSTRUCTION:
@@ -245,8 +245,9 @@ def explore(machine: Machine, value: Instance, record: Record, name: str) -> Val
     if machine.writes:
         return None
     if name not in record.late:
-        writers = late_writers(machine, value.decl, name)[:MOST_LATE_WRITERS]
-        written = [_probe(machine, value, decl).get(name) for decl in writers]
+        # What the constructor calls without arguments has left its values in the record.
+        writers = [each for each in late_writers(machine, value.decl, name) if each not in record.called]
+        written = [_probe(machine, value, decl).get(name) for decl in writers[:MOST_LATE_WRITERS]]
         found = [each for each in written if each is not None]
         record.late[name] = join_all(found) if found else None
     return record.late[name]
@@ -369,6 +370,8 @@ def store_attribute(frame: Frame, owner: Value, name: str, value: Value) -> None
             continue
         record = machine.records.get(member)
         if record is not None and record.building:
+            if record.effects:
+                record.make(machine, name)
             record.write(name, value, not frame.conditional)
         elif machine.writes and machine.writes[-1][0] is member:
             writes = machine.writes[-1][1]

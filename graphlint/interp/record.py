@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from graphlint.interp.frame import Frame, Summary
-from graphlint.values import Tensor, Value, join_all
+from graphlint.project import FunctionDecl
+from graphlint.values import Instance, Tensor, Value, join_all
 
 if TYPE_CHECKING:
     from graphlint.interp.machine import Machine
@@ -44,15 +45,26 @@ def as_member(value: Value) -> Value:
     return value.replace(role="state") if isinstance(value, Tensor) and value.role == "" else value
 
 
+class Effect(NamedTuple):
+    """A call in a constructor that was put off, with the attributes that it may write."""
+
+    call: Deferred
+    names: frozenset[str]
+
+
 class Record:
     """The attributes of one object; `children` are the items of a module container that the class derives from.
 
-    `late` is what other methods than the constructor were found to write, None where there are none.
+    `late` is what other methods than the constructor were found to write, None where there are none.  `effects` are
+    calls in the constructor that still have to be made, and `called` the methods that it calls without arguments.
     """
 
-    __slots__ = ("building", "children", "depth", "late", "owed", "written")
+    __slots__ = ("building", "called", "children", "depth", "effects", "instance", "late", "owed", "written")
 
-    def __init__(self) -> None:
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+        self.effects: list[Effect] = []
+        self.called: set[FunctionDecl] = set()
         self.written: dict[str, list[Value | Deferred]] = {}
         self.late: dict[str, Value | None] = {}
         self.children: Value | None = None
@@ -68,8 +80,28 @@ class Record:
         elif what not in known and len(known) < MOST_WRITES:
             known.append(what)
 
+    def make(self, machine: Machine, name: str) -> None:
+        """Make the calls that were put off and may write an attribute, and those before them."""
+        while any(name in effect.names for effect in self.effects):
+            self._make(machine, self.effects.pop(0))
+
+    def _make(self, machine: Machine, effect: Effect) -> None:
+        if self.building:
+            effect.call.evaluate(machine)
+            return
+        depth, self.building, self.depth = self.depth, True, machine.depth + 1
+        outer = machine.begin()
+        effect.call.evaluate(machine)
+        owed = machine.settle(self.depth, outer)
+        self.building, self.depth = False, depth
+        if owed < self.owed:
+            self.owed = owed
+            machine.keep(machine.records, self.instance, owed)
+
     def read(self, machine: Machine, name: str) -> Value | None:
         """What the constructor leaves in an attribute; None if it does not set it."""
+        if self.effects:
+            self.make(machine, name)
         found = self.written.get(name)
         if found is None:
             return None
@@ -77,6 +109,8 @@ class Record:
 
     def items(self, machine: Machine) -> Iterator[tuple[str, Value]]:
         """Every attribute with what it holds."""
+        while self.effects:
+            self._make(machine, self.effects.pop(0))
         for name in list(self.written):
             value = self.read(machine, name)
             if value is not None:

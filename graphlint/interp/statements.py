@@ -13,7 +13,7 @@ from graphlint.interp.frame import Frame, State, restrict, statement
 from graphlint.interp.indexing import store_item
 from graphlint.interp.machine import decorate
 from graphlint.interp.memo import BODY, ORELSE, REST
-from graphlint.interp.mutation import defer, is_idle, path_of, report_entry
+from graphlint.interp.mutation import defer, path_of, put_off, report_entry
 from graphlint.interp.once import part_run_once
 from graphlint.interp.operators import binary
 from graphlint.project import imported
@@ -37,7 +37,7 @@ LOOP_PASSES = 3
 
 @statement(ast.Expr)
 def run_expression(frame: Frame, node: ast.Expr) -> None:
-    if not is_idle(frame, node.value):
+    if not put_off(frame, node.value):
         frame.eval(node.value)
 
 

@@ -35,7 +35,6 @@ from graphlint.values import (
     tensors_in,
 )
 
-
 UNPINNED_REFUSED = (2, 11)
 """The first torch that refuses a copy from pageable memory that does not block (pytorch#172156).
 

@@ -16,6 +16,7 @@ from graphlint.regions import Forward, forwards, marked
 from graphlint.site.acts import Act
 from graphlint.site.story import Story, whole
 from graphlint.site.walk import walk_class, walk_forward, walk_function, walk_script
+from graphlint.syntax import walk
 
 FunctionDef = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -35,8 +36,8 @@ SITE = re.compile(
 
 CAPTURES = frozenset({"graph", "CUDAGraph", "make_graphed_callables", "compile", "capture_begin", "cuda_graph"})
 REPLAYS = "replay"
-STREAMS = re.compile(r"cuda\.stream\(|[sS]tream\(")
-GROWS = re.compile(r"\b(cat|concat|hstack|vstack)\(")
+STREAMS = "tream("
+GROWS = ("cat(", "stack(")
 STREAM_NAMES = frozenset({"stream", "Stream"})
 CATS = frozenset({"cat", "concat", "hstack", "vstack"})
 
@@ -67,13 +68,14 @@ def walks(project: Project, module: Module) -> Iterator[list[Act]]:
 def regions(project: Project, module: Module) -> Iterator[Story]:
     """Regions that others will capture, `forward` and marked functions, where they use streams or let state grow."""
     text = module.source.text
-    if not STREAMS.search(text) and not GROWS.search(text):
+    streams = STREAMS in text
+    if not streams and not any(word in text for word in GROWS):
         return
     for forward in forwards(project, module):
         node = forward.owner.node
-        if (STREAMS.search(text) and _mentions(node, STREAM_NAMES)) or _grows(node):
+        if (streams and _mentions(node, STREAM_NAMES)) or _grows(node):
             yield _forward(project, forward)
-    for mark in marked(module) if STREAMS.search(text) else ():
+    for mark in marked(module) if streams else ():
         function = mark.decl.node
         if not isinstance(function, ast.Lambda) and mark.decl.owner is None:
             acts = walk_function(project, module, function).acts
@@ -95,7 +97,7 @@ def _grows(node: ast.ClassDef) -> bool:
 
 
 def _attributes(node: ast.AST, context: type[ast.expr_context]) -> set[str]:
-    return {each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute) and isinstance(each.ctx, context)}
+    return {each.attr for each in walk(node) if isinstance(each, ast.Attribute) and isinstance(each.ctx, context)}
 
 
 def _called_from(node: FunctionDef, callers: list[ast.AST], reach: set[str]) -> bool:
@@ -109,7 +111,7 @@ def _is_used(node: ast.stmt, reach: set[str]) -> bool:
     """
     if _captures(node):
         return True
-    return any(isinstance(each, ast.Assign) and bool(_names(each.value) & reach) for each in ast.walk(node))
+    return any(isinstance(each, ast.Assign) and bool(_names(each.value) & reach) for each in walk(node))
 
 
 def _reach(functions: list[FunctionDef], classes: list[ast.ClassDef]) -> set[str]:
@@ -125,7 +127,7 @@ def _touches(node: ast.AST, reach: set[str]) -> bool:
 
 
 def _captures(node: ast.AST) -> bool:
-    for each in ast.walk(node):
+    for each in walk(node):
         if isinstance(each, ast.Attribute) and each.attr in CAPTURES:
             return True
         if isinstance(each, ast.Name) and each.id in CAPTURES:
@@ -134,7 +136,7 @@ def _captures(node: ast.AST) -> bool:
 
 
 def _names(node: ast.AST) -> set[str]:
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    return {each.id for each in walk(node) if isinstance(each, ast.Name)}
 
 
 def _order(node: ast.ClassDef) -> list[str]:
@@ -157,14 +159,14 @@ def _capturing(methods: list[FunctionDef]) -> set[str]:
 def _mentions(node: ast.AST, names: frozenset[str] | set[str]) -> bool:
     return any(
         (isinstance(each, ast.Attribute) and each.attr in names) or (isinstance(each, ast.Name) and each.id in names)
-        for each in ast.walk(node)
+        for each in walk(node)
     )
 
 
 def _own_calls(node: ast.AST) -> set[str]:
     return {
         each.func.attr
-        for each in ast.walk(node)
+        for each in walk(node)
         if isinstance(each, ast.Call)
         and isinstance(each.func, ast.Attribute)
         and isinstance(each.func.value, ast.Name)

@@ -54,6 +54,13 @@ class Value:
     order: int
     fields: ClassVar[tuple[str, ...]] = ()
 
+    def __getattr__(self, name: str) -> Any:
+        if name != "order":
+            raise AttributeError(name)
+        # Only members of unions are ever put in order.
+        self.order = _order_of((type(self), *(getattr(self, field) for field in self.fields)))
+        return self.order
+
     def replace(self: V, **changes: Any) -> V:
         return type(self)(*(changes.get(name, getattr(self, name)) for name in self.fields))
 
@@ -68,7 +75,6 @@ def intern(cls: type[V], *content: Any) -> V:
     found = _pool.get(key)
     if found is None:
         found = object.__new__(cls)
-        found.order = _order_of(key)
         for name, part in zip(cls.fields, content):
             setattr(found, name, part)
         _pool[key] = found

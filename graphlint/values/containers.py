@@ -10,6 +10,10 @@ from graphlint.values.base import Kind, Place, Value, intern, later
 from graphlint.values.plain import Bool, Nothing, Number, Tensor, Text, Unknown
 
 WIDEST_UNION = 8
+MOST_JOINED = 100_000
+
+_joined: dict[tuple[Value, ...], Value] = {}
+"""What was joined before: the same few values meet wherever two arms do."""
 
 
 class Seq(Value):
@@ -83,6 +87,16 @@ def join(left: Value, right: Value) -> Value:
 
 def join_all(values: Iterable[Value]) -> Value:
     """The least value that covers all of them, within the width of a union."""
+    given = tuple(values)
+    found = _joined.get(given)
+    if found is None:
+        if len(_joined) > MOST_JOINED:
+            _joined.clear()
+        found = _joined[given] = _join_all(given)
+    return found
+
+
+def _join_all(values: tuple[Value, ...]) -> Value:
     flat: dict[Value, None] = {}
     for value in values:
         for member in members(value):

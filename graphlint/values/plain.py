@@ -14,7 +14,7 @@ class Unknown(Value):
     __slots__ = ()
 
     def __new__(cls) -> Unknown:
-        return intern(cls)
+        return UNKNOWN
 
 
 class Opaque(Value):
@@ -23,7 +23,7 @@ class Opaque(Value):
     __slots__ = ()
 
     def __new__(cls) -> Opaque:
-        return intern(cls)
+        return OPAQUE
 
 
 class Nothing(Value):
@@ -32,7 +32,12 @@ class Nothing(Value):
     __slots__ = ()
 
     def __new__(cls) -> Nothing:
-        return intern(cls)
+        return NOTHING
+
+
+UNKNOWN = intern(Unknown)
+OPAQUE = intern(Opaque)
+NOTHING = intern(Nothing)
 
 
 class Tensor(Value):
