@@ -36,8 +36,8 @@ LATE = 30.0
 """Seconds that ranks are given once one of them is done: all do the same work."""
 TICK = 0.25
 DUMPING = 0.5
-OFF = {"NCCL_NVLS_ENABLE": "0", "TORCH_NCCL_ASYNC_ERROR_HANDLING": "0"}
-"""NVLink multicast can leave GPUs that are shared unusable, and torch would end a hang before it was looked at."""
+OFF = {"NCCL_NVLS_ENABLE": "0"}
+"""NVLink multicast can leave GPUs that are shared unusable."""
 
 
 def confirm(plan: Plan, kind: str, stage: Callable[[str], object]) -> Outcome:
@@ -64,7 +64,14 @@ def _run(plan: Plan, backend: str, folder: Path, stage: Callable[[str], object])
     thread.join()
     accounts = {rank: overseer.account(rank) for rank in range(world)}
     traces = {rank: _text(folder / f"trace-{rank}.txt") for rank in range(world)}
-    return Run(backend, accounts, traces, ended, overseer.limit if overseer.why else 0.0, overseer.why)
+    limit = overseer.limit if overseer.why else 0.0
+    return Run(backend, accounts, traces, ended, limit, overseer.why, _library(backend))
+
+
+def _library(backend: str) -> str:
+    """Such as "NCCL 2.28.9"."""
+    version = torch.cuda.nccl.version() if backend == "nccl" else None
+    return f"NCCL {'.'.join(map(str, version))}" if isinstance(version, tuple) else backend
 
 
 def _launched(folder: Path, world: int) -> dict[int, Ended]:

@@ -17,6 +17,8 @@ from graphlint.confirm.ranks.sequences import Mismatch
 
 WORST = ("not-run", "refused", "stale", "captures")
 KILLED = (-9, -15)
+SAID = 2
+"""Collectives without partners that a sentence about a hang names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,7 @@ class Run:
     ended: Mapping[int, Ended]
     limit: float = 0.0
     why: str = ""
+    library: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,7 @@ def outcome(target: str, run: Run, folder: Path) -> Outcome:
     differ = disagreements(folder, sorted(run.accounts))
     found = _worst(target, run, outcomes, hang, unfit, differ)
     section = {
-        "ranks": len(run.accounts), "backend": run.backend,
+        "ranks": len(run.accounts), "backend": run.backend, "library": run.library,
         "by_rank": [_row(rank, run, outcomes.get(rank)) for rank in sorted(run.accounts)],
         "mismatches": [_mismatch(each) for each in unfit], "hang": hang,
         "disagreements": [codec.flat(each) for each in differ],
@@ -175,27 +178,28 @@ def _hang(run: Run) -> dict[str, Any]:
     """Where each rank stood, which partner is missing from which collective, and a sentence that says so."""
     going = [rank for rank, each in run.accounts.items() if not each.done]
     stands = [stand(rank, run.accounts[rank], run.traces.get(rank, "")) for rank in going]
-    lost = _lost(run)
+    every = _lost(run)
+    lost = every[0] if every else None
     message = f"hangs: after {run.limit:g} s ({run.why}) " + ", ".join(_standing(each) for each in stands)
-    if lost is not None:
-        message += f"; {sentence(lost)}"
+    message += "".join(f"; {sentence(each)}" for each in every[:SAID])
     return {
         "seconds": run.limit, "message": message, "missing": lost.missing if lost else -1,
         "mismatch": _mismatch(lost) if lost else None, "stands": [_plain(each) for each in stands],
     }  # fmt: skip
 
 
-def _lost(run: Run) -> Mismatch | None:
-    """The first collective without its partner: of the phase that ranks wait in, or of what they captured."""
+def _lost(run: Run) -> tuple[Mismatch, ...]:
+    """The collectives without their partners: of the phase that ranks wait in, or of what they captured."""
     phases = [each.phase for each in run.accounts.values()]
-    names = [each for each in dict.fromkeys(phases) if not each.startswith("replay")] or []
+    names = [each for each in dict.fromkeys(phases) if not each.startswith("replay")]
     captured = {rank: each.captured or [] for rank, each in run.accounts.items()}
-    if len(names) == 1 or not names:
-        here = {rank: each.phases.get(names[0], []) if names else [] for rank, each in run.accounts.items()}
+    if not names:
+        return sequences.mismatches(captured)
+    if len(names) == 1:
+        here = {rank: each.phases.get(names[0], []) for rank, each in run.accounts.items()}
     else:
         here = {rank: [call for calls in each.phases.values() for call in calls] for rank, each in run.accounts.items()}
-    found = sequences.mismatches(here) or sequences.mismatches(captured)
-    return found[0] if found else None
+    return sequences.mismatches(here) or sequences.mismatches(captured)
 
 
 def _standing(each: Stand) -> str:

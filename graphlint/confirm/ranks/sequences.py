@@ -32,17 +32,17 @@ class Mismatch:
 
 
 def mismatches(told: Sequences) -> tuple[Mismatch, ...]:
-    """At most one for each pair of ranks, in the order of the pairs."""
-    found = (_pair(one, other, told) for one, other in combinations(sorted(told), 2))
+    """At most one for each pair of ranks among collectives, and one for each direction between them."""
+    pairs = combinations(sorted(told), 2)
+    found = (_first_of(one, other, *each) for one, other in pairs for each in _matched(one, other, told))
     return tuple(each for each in found if each is not None)
 
 
-def _pair(one: int, other: int, told: Sequences) -> Mismatch | None:
-    for left, right in _matched(one, other, told):
-        for index, (a, b) in enumerate(zip_longest(left, right), 1):
-            why = _differs(a, b, one, other)
-            if why:
-                return Mismatch((one, other), index, (a, b), why)
+def _first_of(one: int, other: int, left: list[Call], right: list[Call]) -> Mismatch | None:
+    for index, (a, b) in enumerate(zip_longest(left, right), 1):
+        why = _differs(a, b, one, other)
+        if why:
+            return Mismatch((one, other), index, (a, b), why)
     return None
 
 

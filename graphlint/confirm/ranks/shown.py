@@ -12,7 +12,7 @@ CALLS = 12
 
 def section(found: Mapping[str, Any], root: Path) -> list[str]:
     """One line a rank, what each was refused, and what differed among them."""
-    lines = [f"  {found['ranks']} ranks over {found['backend']}:"]
+    lines = [f"  {found['ranks']} ranks over {found['library']}:"]
     for each in found["by_rank"]:
         lines += _rank(each, root)
     lines += [f"    {_placed(each['sentence'], root)}" for each in found["mismatches"]]

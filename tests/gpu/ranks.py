@@ -1,0 +1,91 @@
+"""Record on several GPUs what captures of collectives do, and make the page that holds predictions against it.
+
+    python -m tests.gpu.ranks record [--only NAME] [--out DIR]      on a machine with two GPUs
+    python -m tests.gpu.ranks table                                 writes docs/ranks.md
+
+A case is a line `# ranks: factory outcome [warmup=N] [timeout=N]` in a file of `fixtures/ranks`: what two ranks did.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from graphlint.confirm import process
+from graphlint.confirm.plan import Options, Plan
+from tests.gpu.record import ROOT, _record, written
+
+FOLDER = ROOT / "fixtures" / "ranks"
+MARK = re.compile(r"# ranks: (?P<name>\w+) (?P<outcome>captures|refused|stale|not-run)(?P<rest>( \w+=\d+)*)$", re.MULTILINE)
+QUICK = Options(device="cuda", timeout=50.0, worth=False, ranks=2)
+LANES = 4
+"""Pairs of ranks at a time on the same two GPUs: most of a case's time is importing and building on the host."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """One case: its target, what was observed, and the options it wants."""
+
+    target: str
+    path: Path
+    name: str
+    outcome: str
+    warmup: int
+    timeout: float
+
+
+def cases(folder: Path = FOLDER) -> Iterator[Marked]:
+    """Every case of the fixtures, by file and in the order they are written."""
+    for path in sorted(folder.glob("*.py")):
+        for found in MARK.finditer(path.read_text()):
+            rest = dict(each.split("=") for each in found["rest"].split())
+            warmup, timeout = int(rest.get("warmup", QUICK.warmup)), float(rest.get("timeout", QUICK.timeout))
+            yield Marked(f"{path.name}:{found['name']}", path, found["name"], found["outcome"], warmup, timeout)
+
+
+def planned(each: Marked, options: Options = QUICK) -> Plan:
+    options = replace(options, warmup=each.warmup, timeout=each.timeout)
+    return Plan(each.target, each.name, path=str(each.path), options=options)
+
+
+def record(options: argparse.Namespace) -> None:
+    """Runs all cases and writes `ranks.json`."""
+    plans = [planned(each) for each in cases() if not options.only or options.only in each.target]
+    begun = time.monotonic()
+    found = _record(process.run(plans, gpus=("0,1",) * options.lanes, progress=_progress), FOLDER)
+    options.out.mkdir(parents=True, exist_ok=True)
+    (options.out / "ranks.json").write_text(written(found))
+    for each in found["targets"]:
+        print(f"{each['target']}: {each['result']} {each['reason'][:200]} {_places(each)}", file=sys.stderr)
+    print(f"{len(plans)} cases in {time.monotonic() - begun:.0f} s", file=sys.stderr)
+
+
+def _places(plain: dict[str, Any]) -> Sequence[str]:
+    return [f"{each['file']}:{each['line']} {each['message'][:80]}" for each in plain["refusals"]]
+
+
+def _progress(plan: Plan, stage: str) -> None:
+    if stage == "importing torch":
+        print(f"{time.strftime('%X')} {plan.target}", file=sys.stderr, flush=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["record", "table"])
+    parser.add_argument("--only", default="")
+    parser.add_argument("--lanes", type=int, default=LANES)
+    parser.add_argument("--out", type=Path, default=ROOT / "tests" / "data" / "verdicts")
+    options = parser.parse_args()
+    if options.what == "record":
+        record(options)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
