@@ -226,6 +226,8 @@ class Rebound(Event):
 
     target: str
     buffer: bool
+    keys: tuple[str, ...] = ()
+    """The attribute as `interp.carried` knows it, empty where its reads are not followed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -96,7 +96,8 @@ def _run(setting: Setting) -> dict[str, Any]:
     skips = int(counters["inductor"].get("cudagraph_skips", 0))
     return {
         "launches": profiled.graph_launches, "kernel_launches": profiled.kernel_launches,
-        "host_copies": profiled.host_copies, "compiled_ms": wall, "skips": skips, "recompiles": int(sum(counters["recompile_limit"].values())), "said": _telling(said),
+        "host_copies": profiled.host_copies, "compiled_ms": wall,
+        "skips": skips, "recompiles": int(sum(counters["recompile_limit"].values())), "said": _telling(said),
     }  # fmt: skip
 
 

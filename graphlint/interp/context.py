@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 
 from graphlint.events import Synchronize
+from graphlint.interp.carried import Touch
 from graphlint.interp.dispatch import apply, attribute, element
 from graphlint.interp.frame import Frame, Link, Summary
 from graphlint.interp.machine import Capture
@@ -70,6 +71,7 @@ def _start_capture(frame: Frame, node: ast.expr) -> Callable[[], None]:
         frame.recording, frame.summary = was, outer
         root = Summary(CAPTURE)
         root.links.append(Link(region.span, summary, Target.GRAPH))
+        root.touched[Touch(summary, False, ())] = None
         frame.machine.captures.append(Capture(region, root, Target.GRAPH))
 
     return leave

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from graphlint.events import Event
+from graphlint.interp.carried import Arm, Carried, Touch
 from graphlint.project import ClassDecl, FunctionDecl, Module
 from graphlint.source import segment
 from graphlint.types import Confidence, Span, Target
@@ -65,6 +66,7 @@ class Summary:
     """What one function did for one set of arguments."""
 
     __slots__ = (
+        "carried",
         "decl",
         "depth",
         "events",
@@ -75,6 +77,7 @@ class Summary:
         "returned",
         "running",
         "seen",
+        "touched",
     )
 
     def __init__(self, name: str, decl: FunctionDecl | None = None, receiver: Value | None = None) -> None:
@@ -84,6 +87,8 @@ class Summary:
         self.events: list[Event] = []
         self.links: list[Link] = []
         self.seen: dict[object, int] = {}
+        self.touched: dict[Touch, None] = {}
+        self.carried: Carried | None = None
         self.returned: Value = Unknown()
         self.running = False
         self.depth = 0
@@ -101,6 +106,7 @@ class Frame:
     """See the module's page; `recording` is off where code runs outside the captured region."""
 
     __slots__ = (
+        "arm",
         "branches",
         "breaks",
         "ceiling",
@@ -141,6 +147,7 @@ class Frame:
         self.ceiling = Confidence.CERTAIN
         self.conditional = 0
         self.branches = 0
+        self.arm: Arm = ()
         self.inputs: frozenset[str] = frozenset()
 
     @property
@@ -206,6 +213,7 @@ class Frame:
         """Record that the call at `node` runs `summary`."""
         if not self.recording or not self.live:
             return
+        self.touch(summary)
         span = self.span(node)
         key = (span, id(summary))
         known = self.summary.seen.get(key)
@@ -216,6 +224,11 @@ class Frame:
             old = self.summary.links[known]
             ceiling = max(old.ceiling, self._passed_on())
             self.summary.links[known] = old._replace(targets=old.targets | self.live, ceiling=ceiling)
+
+    def touch(self, what: str | Summary, is_store: bool = False) -> None:
+        """Record that an attribute is read or bound here, or that something is called."""
+        if self.recording and self.live:
+            self.summary.touched.setdefault(Touch(what, is_store, self.arm))
 
     def _passed_on(self) -> Confidence:
         """What a call inherits: code that the warm-up has run for good is hardly ever run by the capture."""

@@ -6,9 +6,10 @@ import ast
 
 from graphlint.events import HostMutation, Rebound
 from graphlint.interp.binding import parameters
+from graphlint.interp.carried import is_put_back, is_settled, key_of
 from graphlint.interp.frame import Frame
 from graphlint.interp.members import reach, sets, writes
-from graphlint.interp.objects import record_of, store_attribute
+from graphlint.interp.objects import is_followed, record_of, store_attribute
 from graphlint.interp.record import Deferred, Effect, as_member
 from graphlint.syntax import walk
 from graphlint.types import Confidence
@@ -109,11 +110,17 @@ def _report(frame: Frame, owner: Value, target: ast.Attribute, value: Value, nod
     if not lasting or frame.summary.decl is None:
         return
     text = ast.unparse(target)
+    if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None and is_settled(node.value, text):
+        return
     if any(tensor.place is not Place.HOST for tensor in tensors_in(value, 2)):
         buffer = any(_is_buffer(frame, member, target.attr) for member in lasting)
+        keys = tuple(key_of(each, target.attr) for each in lasting if is_followed(frame.machine, each, target.attr))
         # Behind `if self.mask is None:` the warm-up fills the attribute, and neither capture nor replay gets there again.
         filled = isinstance(frame.env.get(path_of(target) or ""), Nothing) or _asks_first(frame, target, node)
-        frame.emit(Rebound, node, Confidence.POSSIBLE if filled else Confidence.CERTAIN, target=text, buffer=buffer)
+        sure = Confidence.POSSIBLE if filled or is_put_back(frame.summary.decl, text) else Confidence.CERTAIN
+        frame.emit(Rebound, node, sure, target=text, buffer=buffer, keys=keys if len(keys) == len(lasting) else ())
+        for key in keys:
+            frame.touch(key, is_store=True)
         return
     counts = [member for member in members(value) if isinstance(member, (Number, Bool))]
     if any(augmented or member.origin is Origin.STATE for member in counts):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from graphlint.interp.annotations import annotated
 from graphlint.interp.binding import bind, defaults, parameters
+from graphlint.interp.carried import key_of
 from graphlint.interp.dispatch import ATTRIBUTES, apply, register
 from graphlint.interp.frame import Frame, Summary
 from graphlint.interp.makers import passed
@@ -182,6 +183,8 @@ def instance_attribute(frame: Frame, value: Instance, name: str, node: ast.AST) 
     record = record_of(machine, value)
     found = _written(machine, value, record, name)
     if found is not None:
+        if not value.fresh and is_followed(machine, value, name):
+            frame.touch(key_of(value, name))
         return found
     inherited = class_member(frame, value.decl, name, value, node)
     if inherited is not None:
@@ -193,6 +196,11 @@ def instance_attribute(frame: Frame, value: Instance, name: str, node: ast.AST) 
         return EITHER if name == "training" else Method(value, name)
     getter = machine.project.member(value.decl, "__getattr__")
     return Unknown() if getter is None else _call_getter(frame, value, getter, name, node)
+
+
+def is_followed(machine: Machine, value: Instance, name: str) -> bool:
+    """Whether reads of an attribute are kept, to be held against where it is bound."""
+    return bool(late_writers(machine, value.decl, name)) or not is_module(machine, value.decl)
 
 
 def _call_getter(frame: Frame, value: Instance, getter: tuple[ClassDecl, list[Symbol]], name: str, node: ast.AST) -> Value:

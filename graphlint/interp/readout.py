@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import NamedTuple
 
-from graphlint.events import Event, UnknownCall
+from graphlint.events import Event, Rebound, UnknownCall
+from graphlint.interp.carried import Touch, carried
 from graphlint.interp.context import as_input
 from graphlint.interp.dispatch import apply, item
 from graphlint.interp.frame import Frame, Link, Summary
@@ -117,6 +118,7 @@ def enter_forward(machine: Machine, forward: Forward, reached: Reached) -> tuple
     if seen:
         summary = Summary("forward")
         summary.links = [Link(region.span, each, Target.BOTH) for each in seen]
+        summary.touched = {Touch(each, False, ()): None for each in seen}
         return region, summary, Target.BOTH
     receiver, summary = Instance(owner), Summary("forward")
     with running(region, summary, Target.BOTH):
@@ -225,6 +227,7 @@ def read_out(summary: Summary, live: Target, reached: Reached) -> Iterator[Event
     """All events below a summary, the shortest trail to each, for the targets that get there; notes what was called."""
     waiting: deque[tuple[Summary, Target, Confidence, tuple[Step, ...]]] = deque([(summary, live, Confidence.CERTAIN, ())])
     seen: dict[tuple[Summary, Confidence], Target] = {}
+    read = carried(summary).read
     while waiting:
         here, targets, ceiling, trail = waiting.popleft()
         known = seen.get((here, ceiling))
@@ -236,6 +239,9 @@ def read_out(summary: Summary, live: Target, reached: Reached) -> Iterator[Event
         for event in here.events:
             if event.targets & targets:
                 sure = min(event.confidence, ceiling)
+                if isinstance(event, Rebound) and event.keys and read.isdisjoint(event.keys):
+                    # Every call binds it before it reads it, or none reads it: replays miss nothing.
+                    sure = Confidence.POSSIBLE
                 yield replace(event, targets=event.targets & targets, trail=trail, confidence=sure)
         for link in here.links:
             if link.targets & targets:

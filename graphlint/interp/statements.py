@@ -111,13 +111,15 @@ def run_if(frame: Frame, node: ast.If) -> None:
     frame.conditional += 1
     frame.branches += 1
     ceiling = frame.ceiling
+    outer = frame.arm
     once = part_run_once(frame, node)
     for part, arm, body in ((BODY, outcome.true, node.body), (ORELSE, outcome.false, node.orelse)):
         frame.restore(State({**before.env, **arm.facts}, before.live & arm.live))
         if part == once:
             frame.ceiling = Confidence.POSSIBLE
+        frame.arm = (*outer, id(body))
         frame.run(body)
-        frame.ceiling = ceiling
+        frame.ceiling, frame.arm = ceiling, outer
         ends.append(State(frame.env, frame.live))
     frame.conditional -= 1
     frame.branches -= 1
@@ -138,7 +140,7 @@ def run_while(frame: Frame, node: ast.While) -> None:
         frame.restore(State({**before.env, **outcome.true.facts}, before.live & outcome.true.live))
         frame.run(node.body)
 
-    _loop(frame, once, exits)
+    _loop(frame, node, once, exits)
     frame.run(node.orelse)
 
 
@@ -155,16 +157,17 @@ def run_for(frame: Frame, node: ast.For) -> None:
         frame.run(node.body)
         exits.append(frame.save())
 
-    _loop(frame, once, exits)
+    _loop(frame, node, once, exits)
     frame.run(node.orelse)
 
 
-def _loop(frame: Frame, once: object, exits: list[State]) -> None:
+def _loop(frame: Frame, node: ast.stmt, once: object, exits: list[State]) -> None:
     """Run a body until its variables settle; `exits` are the states in which the loop can end."""
     assert callable(once)
     outer = frame.breaks, frame.continues
     frame.breaks, frame.continues = [], []
     frame.conditional += 1
+    arm, frame.arm = frame.arm, (*frame.arm, id(node))
     for _ in range(LOOP_PASSES):
         entry = frame.save()
         once()
@@ -172,6 +175,7 @@ def _loop(frame: Frame, once: object, exits: list[State]) -> None:
         if frame.env == entry.env:
             break
     frame.conditional -= 1
+    frame.arm = arm
     frame.merge(*exits, *frame.breaks)
     frame.breaks, frame.continues = outer
 

@@ -24,7 +24,7 @@ from graphlint.confirm.reconcile import CONFIRMED, IDLE, REFUTED, reconcile
 from graphlint.interp import interpret
 from graphlint.rule import Rule
 from graphlint.types import Confidence, Finding
-from tests.gpu.record import ROOT, page_files
+from tests.gpu.record import ROOT, code_digest, page_files
 
 DATA = ROOT / "tests" / "data" / "verdicts"
 PAGES = ("README.md", "docs/confirm.md")
@@ -103,7 +103,7 @@ def _fill(
 ) -> None:
     for plain in record["targets"]:
         outcome, row = outcome_of(plain), found.get(owner(plain["target"]))
-        if any(evidence.digest(folder / file) != record["sources"].get(file) for file in outcome.executed):
+        if any(code_digest(folder / file) != record["sources"].get(file) for file in outcome.executed):
             if row is not None:
                 row.old += 1
             continue
@@ -158,8 +158,8 @@ def render(table: Sequence[Row]) -> str:
         "# Predicted and observed", "", GENERATED, "", "Every rule's page has an example that fails and one that captures,",
         f"and `fixtures/` has more; each was captured on a real GPU: {head}.",
         "A finding is *confirmed* when a capture refused its line or the replay was wrong because of it, *refuted* when",
-        "its line ran and nothing happened. What one capture cannot show (a cost, a second GPU) has dashes. Of code that is",
-        "compiled, breaks, graph launches and copies between host and device of one call are counted.", "",
+        "its line ran and nothing happened. What one capture cannot show (a cost, a second GPU) has dashes.",
+        "Of compiled code, the breaks, graph launches and copies between host and device of one call are counted.", "",
         "| rule | predicts | example that fails | example that captures | confirmed | refuted | missed |",
         "| --- | --- | --- | --- | ---: | ---: | ---: |",
     ]  # fmt: skip

@@ -1,0 +1,108 @@
+"""Attributes that a region reads before it writes them: state that one call leaves to the next.
+
+An attribute that every call binds before it reads it is a variable with a long name: a replay computes with what was
+bound at capture, as eager code does with what it binds anew.  Only where the old value is read does rebinding go stale.
+
+What a function does to attributes is kept in the order in which it does it, each with the branches and loops it stands
+in (`arm`), and calls stand in that order for what is done in them.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+from graphlint.project import FunctionDecl
+from graphlint.syntax import walk
+
+if TYPE_CHECKING:
+    from graphlint.interp.frame import Summary
+    from graphlint.values import Instance
+
+Arm = tuple[int, ...]
+
+
+class Touch(NamedTuple):
+    """One attribute read (`is_store` false) or bound, or one call."""
+
+    what: str | Summary
+    is_store: bool
+    arm: Arm
+
+
+class Carried(NamedTuple):
+    """The attributes that a call reads as an earlier call left them, and those it always binds."""
+
+    read: frozenset[str]
+    bound: frozenset[str]
+
+
+NOTHING = Carried(frozenset(), frozenset())
+
+
+def key_of(owner: Instance, name: str) -> str:
+    """An attribute of the objects of one class, as a word."""
+    return f"{owner.decl.module.name}.{owner.decl.name}.{name}"
+
+
+def carried(summary: Summary) -> Carried:
+    """What a call does to attributes, all that it calls included."""
+    if summary.carried is None:
+        if summary.running:
+            return NOTHING
+        # A function on its way into itself finds nothing there yet.
+        summary.carried = NOTHING
+        summary.carried = _carried(summary.touched)
+    return summary.carried
+
+
+def _carried(touched: dict[Touch, None]) -> Carried:
+    read: set[str] = set()
+    bound: dict[str, list[Arm]] = {}
+    for what, is_store, arm in touched:
+        if isinstance(what, str):
+            if is_store:
+                bound.setdefault(what, []).append(arm)
+            elif not _is_bound(bound.get(what, ()), arm):
+                read.add(what)
+            continue
+        inner = carried(what)
+        read.update(each for each in inner.read if not _is_bound(bound.get(each, ()), arm))
+        for each in inner.bound:
+            bound.setdefault(each, []).append(arm)
+    return Carried(frozenset(read), frozenset(name for name, arms in bound.items() if () in arms))
+
+
+def _is_bound(arms: list[Arm] | tuple[Arm, ...], arm: Arm) -> bool:
+    """Whether a binding stands before, in the same branch or in one around."""
+    return any(arm[: len(each)] == each for each in arms)
+
+
+SETTLING = frozenset({
+    "bfloat16", "bool", "coalesce", "contiguous", "cuda", "detach", "double", "float", "half", "int", "long",
+    "requires_grad_", "to", "type", "type_as",
+})  # fmt: skip
+"""Methods that give a tensor back as it is once they have been called on it: the warm-up has done that."""
+
+
+def is_settled(value: ast.expr, text: str) -> bool:
+    """Whether the attribute `text` is bound to itself: `self.table = self.table.to(x.device)`."""
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in SETTLING:
+        value = value.func.value
+    return isinstance(value, ast.Attribute) and ast.unparse(value) == text
+
+
+def is_put_back(decl: FunctionDecl, text: str) -> bool:
+    """Whether a function keeps what an attribute holds in a variable, and binds it again: `a = x.a; ...; x.a = a`."""
+    body = [each for each in walk(decl.node) if isinstance(each, ast.Assign)]
+    kept = {
+        name.id
+        for each in body
+        if isinstance(each.value, ast.Attribute) and ast.unparse(each.value) == text
+        for name in each.targets
+        if isinstance(name, ast.Name)
+    }
+    return bool(kept) and any(
+        isinstance(each.value, ast.Name) and each.value.id in kept and any(ast.unparse(to) == text for to in each.targets)
+        for each in body
+    )
