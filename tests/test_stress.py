@@ -47,3 +47,12 @@ def test_what_is_found_before_the_end_of_the_stack_is_told(check_text: CheckText
     assert sorted(each.code for each in report.findings) == ["GL101", "GL101", "GL904", "GL904"]
     (shared,) = (each for each in report.findings if "max" in each.message)
     assert shared.regions == ("example.Model.forward", "example.Other.forward")
+
+
+def test_an_iterator_that_is_its_own_is_followed_by_its_next(check_text: CheckText) -> None:
+    own = "class Walk:\n    def __init__(self, x):\n        self.x = x\n\n    def __iter__(self):\n        return self\n\n"
+    following = "    def __next__(self):\n        return self.x.item()\n\n\n"
+    body = "        for each in Walk(x):\n            x = x + each\n        return x\n"
+    report = check_text(own + following + HEAD + body)
+    assert [each.code for each in report.findings] == ["GL101"]
+    assert check_text(own + "\n" + HEAD + body).findings == ()

@@ -1,7 +1,8 @@
 """Fixes are tried before they are offered: the file parses, the finding is gone, no other came, no region was lost.
 
 A round makes all fixes that do not touch each other and checks once.  Where a file is not as it should be afterwards,
-its fixes are tried one by one, so that a bad one does not take a good one with it.
+its fixes are tried one by one, so that a bad one does not take a good one with it.  Files are mended by themselves
+before the whole is checked, since a check of a few files takes a fraction of it.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from graphlint.types import Finding, Fix, Report
 
 LEVELS = (SAFE, UNSAFE, SUGGESTION)
 ROUNDS = 100
+BATCH = 24
 LOADED = cures.__all__
 Texts = Mapping[str, bytes]
 Check = Callable[[Texts], Report]
@@ -86,37 +88,75 @@ def _tree(file: str, read: Read) -> Tree | None:
 def mended(report: Report, check: Check, read: Read, level: str = SAFE, near: Near | None = None) -> Mended:
     """Fix what can be fixed, round after round, until nothing more can be.
 
-    With `near`, each fix is first tried in its own file, which is quick; the whole is then checked once a round.
+    With `near`, the files with fixes are mended by themselves first, which is quick; the whole is then checked once.
     """
     done = Mended(report=report)
+    if near is not None:
+        _mend_nearby(done, near, check, read, level)
+    return settled(done, check, read, level)
+
+
+def settled(done: Mended, check: Check, read: Read, level: str) -> Mended:
+    """Round after round with one check each, until nothing more can be fixed."""
     for _ in range(ROUNDS):
-        assert done.report is not None
-        found = candidates(done.report, lambda file: done.texts.get(file) or read(file), level)
-        known = {_key(each) for each in (*done.held, *done.refused)}
-        chosen = apart(each for each in found if _key(each) not in known)
+        chosen = fresh(done, read, level)
         if not chosen:
             break
-        fitting = chosen if near is None else _fitting(done, chosen, near, read)
-        if fitting:
-            _round(done, fitting, check, read)
+        _round(done, chosen, check, read)
     return done
 
 
-def _fitting(done: Mended, chosen: Sequence[Candidate], near: Near, read: Read) -> list[Candidate]:
-    """The candidates that hold in their own files, or whose finding is only seen from others; the rest is refused."""
-    before: dict[tuple[str, ...], Report] = {}
-    fitting: list[Candidate] = []
-    for each in chosen:
-        files = tuple(sorted({notebook.split(each.finding.span.file)[0], *(edit.span.file for edit in each.fix.edits)}))
-        if files not in before:
-            before[files] = near(done.texts, files)
-        alone = Mended(dict(done.texts), report=before[files])
-        is_seen = _counted(before[files])[each.finding.span.file, each.finding.code] > 0
-        if not is_seen or tried(alone, [each], partial(_nearby, near, files), read) is not None:
-            fitting.append(each)
-        else:
-            done.refused.append(each)
-    return fitting
+def fresh(done: Mended, read: Read, level: str) -> list[Candidate]:
+    """Candidates that do not touch each other and were neither made nor refused."""
+    assert done.report is not None
+    found = candidates(done.report, lambda file: done.texts.get(file) or read(file), level)
+    known = {_key(each) for each in (*done.held, *done.refused)}
+    return apart(each for each in found if _key(each) not in known)
+
+
+def _mend_nearby(done: Mended, near: Near, check: Check, read: Read, level: str) -> None:
+    """Mend the files that have fixes by themselves, and keep of it what the whole bears out.
+
+    What is only found from other files is left to be tried on the whole.
+    """
+    alone = Mended()
+    for files in _batches(fresh(done, read, level)):
+        alone.report = near(alone.texts, files)
+        chosen = fresh(alone, read, level)
+        together = tried(alone, chosen, partial(_nearby, near, files), read) if chosen else None
+        if together is not None:
+            _hold(alone, chosen, *together)
+        for file in files if chosen and together is None else ():
+            alone.report = near(alone.texts, [file])
+            settled(alone, partial(_nearby, near, [file]), read, level)
+    done.refused = alone.refused
+    _keep(done, alone, sorted({_home(each) for each in alone.held}), check)
+
+
+def _keep(done: Mended, alone: Mended, files: Sequence[str], check: Check) -> None:
+    """Take over the fixes of some files if the whole bears them out, else of each half of them."""
+    held = [each for each in alone.held if _home(each) in files]
+    if not held:
+        return
+    texts = {edit.span.file: alone.texts[edit.span.file] for each in held for edit in each.fix.edits}
+    after = check({**done.texts, **texts})
+    assert done.report is not None
+    if holds(done.report, after, held):
+        _hold(done, held, texts, after)
+    elif len(files) > 1:
+        for half in (files[: len(files) // 2], files[len(files) // 2 :]):
+            _keep(done, alone, half, check)
+
+
+def _home(candidate: Candidate) -> str:
+    return notebook.split(candidate.finding.span.file)[0]
+
+
+def _batches(chosen: Iterable[Candidate]) -> Iterator[list[str]]:
+    """The files that candidates touch, in groups that share what they import."""
+    found = {edit.span.file for each in chosen for edit in each.fix.edits}
+    files = sorted(found | {_home(each) for each in chosen})
+    yield from (files[start : start + BATCH] for start in range(0, len(files), BATCH))
 
 
 def _nearby(near: Near, files: Sequence[str], texts: Texts) -> Report:

@@ -320,11 +320,21 @@ def tensor_element(frame: Frame, value: Tensor, node: ast.AST) -> Value:
     return value.replace(rank=rank, role="")
 
 
+def _iterated(frame: Frame, given: Value, owner: Instance, node: ast.AST) -> Value:
+    """What an iterator gives; one that is an object of the tree is asked for its next, and never for itself again."""
+    if not isinstance(given, Instance):
+        return element(frame, given, node)
+    following = attribute(frame, given, "__next__", node)
+    if isinstance(following, Function):
+        return apply(frame, following, Arguments(), node)
+    return Unknown() if given.decl is owner.decl else element(frame, given, node)
+
+
 @register(ELEMENTS, Instance)
 def instance_element(frame: Frame, value: Instance, node: ast.AST) -> Value:
     method = attribute(frame, value, "__iter__", node)
     if isinstance(method, Function):
-        return element(frame, apply(frame, method, Arguments(), node), node)
+        return join_all([_iterated(frame, each, value, node) for each in members(apply(frame, method, Arguments(), node))])
     record = record_of(frame.machine, value)
     if record.children is not None:
         return element(frame, record.children, node)
