@@ -218,6 +218,8 @@ class HostMutation(Event):
     target: str
     what: str
     why: str = ""
+    keys: tuple[str, ...] = ()
+    """What is bound or filled, as `interp.carried` knows it; empty where its reads are not followed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

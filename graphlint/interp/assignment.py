@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 
 from graphlint.events import HostMutation
+from graphlint.interp.carried import global_key, is_put_back
 from graphlint.interp.dispatch import element, item
 from graphlint.interp.frame import Frame
 from graphlint.interp.indexing import store_item
 from graphlint.interp.mutation import assign_attribute
+from graphlint.types import Confidence
 from graphlint.values import (
     Nothing,
     Number,
@@ -29,7 +31,9 @@ def assign(frame: Frame, target: ast.expr, value: Value, node: ast.AST, augmente
         case ast.Attribute():
             assign_attribute(frame, target, value, node, augmented)
         case ast.Subscript():
-            store_item(frame, frame.eval(target.value), frame.eval(target.slice), value, target)
+            with frame.untouched():
+                owner = frame.eval(target.value)
+            store_item(frame, owner, frame.eval(target.slice), value, target)
         case ast.Tuple(elts=targets) | ast.List(elts=targets):
             _unpack(frame, targets, value, node)
         case ast.Starred(value=inner):
@@ -41,9 +45,21 @@ def _assign_name(frame: Frame, name: str, value: Value, node: ast.AST, augmented
     for path in [path for path in env if path.startswith(prefix)]:
         del env[path]
     if name in frame.globals:
-        frame.emit(HostMutation, node, target=name, what="counter" if augmented else "global")
+        _report_global(frame, name, node, augmented)
         value = Number(value.kind, None, Origin.STATE) if isinstance(value, Number) else value
     frame.env[name] = value
+
+
+def _report_global(frame: Frame, name: str, node: ast.AST, augmented: bool) -> None:
+    """A global that a function sets; one that it sets and puts back is as it was."""
+    decl = frame.summary.decl
+    if augmented or decl is None:
+        frame.emit(HostMutation, node, target=name, what="counter" if augmented else "global")
+        return
+    key = global_key(frame.module, name)
+    sure = Confidence.POSSIBLE if is_put_back(decl, name) else Confidence.CERTAIN
+    frame.emit(HostMutation, node, sure, target=name, what="global", keys=(key,))
+    frame.touch(key, is_store=True)
 
 
 def _unpack(frame: Frame, targets: list[ast.expr], value: Value, node: ast.AST) -> None:

@@ -1,4 +1,4 @@
-"""Attributes that a region reads before it writes them: state that one call leaves to the next.
+"""Attributes and globals that a region reads before it writes them: state that one call leaves to the next.
 
 An attribute that every call binds before it reads it is a variable with a long name: a replay computes with what was
 bound at capture, as eager code does with what it binds anew.  Only where the old value is read does rebinding go stale.
@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from graphlint.project import FunctionDecl
+from graphlint.project import FunctionDecl, Module
 from graphlint.syntax import walk
 
 if TYPE_CHECKING:
@@ -43,6 +43,11 @@ NOTHING = Carried(frozenset(), frozenset())
 def key_of(owner: Instance, name: str) -> str:
     """An attribute of the objects of one class, as a word."""
     return f"{owner.decl.module.name}.{owner.decl.name}.{name}"
+
+
+def global_key(module: Module, name: str) -> str:
+    """A global variable as a word."""
+    return f"{module.name}:{name}"
 
 
 def carried(summary: Summary) -> Carried:
@@ -93,12 +98,12 @@ def is_settled(value: ast.expr, text: str) -> bool:
 
 
 def is_put_back(decl: FunctionDecl, text: str) -> bool:
-    """Whether a function keeps what an attribute holds in a variable, and binds it again: `a = x.a; ...; x.a = a`."""
+    """Whether a function keeps what an attribute or a global holds, and binds it again: `a = x.a; ...; x.a = a`."""
     body = [each for each in walk(decl.node) if isinstance(each, ast.Assign)]
     kept = {
         name.id
         for each in body
-        if isinstance(each.value, ast.Attribute) and ast.unparse(each.value) == text
+        if isinstance(each.value, (ast.Attribute, ast.Name)) and ast.unparse(each.value) == text
         for name in each.targets
         if isinstance(name, ast.Name)
     }

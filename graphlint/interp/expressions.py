@@ -7,12 +7,14 @@ import builtins
 
 from graphlint.events import HostFormat
 from graphlint.interp.assignment import assign
+from graphlint.interp.carried import global_key
 from graphlint.interp.conditions import test
 from graphlint.interp.dispatch import apply, attribute, element
 from graphlint.interp.frame import Frame, State, expression
 from graphlint.interp.indexing import with_entry
 from graphlint.interp.mutation import path_of
 from graphlint.interp.told import flag_called, flag_read
+from graphlint.project import Assigned
 from graphlint.values import (
     FALSE,
     TRUE,
@@ -79,7 +81,10 @@ def eval_name(frame: Frame, node: ast.Name) -> Value:
         return flag
     if name in BUILTINS and name not in frame.module.symbols:
         return External(f"builtins.{name}")
-    return frame.machine.global_(frame.module, name) or Unknown()
+    found = frame.machine.global_(frame.module, name)
+    if isinstance(frame.machine.globals.get((frame.module, name)), Assigned):
+        frame.touch(global_key(frame.module, name))
+    return found or Unknown()
 
 
 @expression(ast.Attribute)

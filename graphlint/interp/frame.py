@@ -10,7 +10,8 @@ Expressions and statements are handled by the functions that register themselves
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from graphlint.events import Event
@@ -229,6 +230,16 @@ class Frame:
         """Record that an attribute is read or bound here, or that something is called."""
         if self.recording and self.live:
             self.summary.touched.setdefault(Touch(what, is_store, self.arm))
+
+    @contextmanager
+    def untouched(self) -> Iterator[None]:
+        """What is looked up on the way to a store is not read."""
+        touched = self.summary.touched
+        before = len(touched)
+        yield
+        for touch in list(touched)[before:]:
+            if isinstance(touch.what, str):
+                del touched[touch]
 
     def _passed_on(self) -> Confidence:
         """What a call inherits: code that the warm-up has run for good is hardly ever run by the capture."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from graphlint.events import Event, FrozenScalar, HostMutation
-from graphlint.types import Target
+from graphlint.types import Confidence, Target
 
 
 def grounded(events: tuple[Event, ...]) -> tuple[Event, ...]:
     """Events without the numbers that would be frozen if they changed, unless host state does change in the region."""
-    if any(isinstance(event, HostMutation) for event in events):
+    if any(isinstance(event, HostMutation) and event.confidence is not Confidence.POSSIBLE for event in events):
         return events
     return tuple(event for event in events if not (isinstance(event, FrozenScalar) and event.what == "number"))
 

@@ -19,6 +19,7 @@ from graphlint.events import (
     ScalarStore,
     TensorBound,
 )
+from graphlint.interp.carried import key_of
 from graphlint.interp.dispatch import ITEMS, apply, attribute, item, register
 from graphlint.interp.frame import Frame, expression
 from graphlint.interp.mutation import path_of
@@ -300,7 +301,15 @@ def _store_container(frame: Frame, owner: Table | Seq, index: Value, value: Valu
     if isinstance(target.value, ast.Attribute):
         store_attribute(frame, frame.eval(target.value.value), target.value.attr, changed)
     if any(True for _ in tensors_in(value, 1)) and (path in frame.inputs or "." in path):
-        frame.emit(HostMutation, target, target=ast.unparse(target), what="entry")
+        frame.emit(HostMutation, target, target=ast.unparse(target), what="entry", keys=_keys(frame, target.value))
+
+
+def _keys(frame: Frame, container: ast.expr) -> tuple[str, ...]:
+    """The attribute that holds a container, where its reads are followed."""
+    if not isinstance(container, ast.Attribute) or not isinstance(container.value, ast.Name):
+        return ()
+    owner = frame.env.get(container.value.id)
+    return (key_of(owner, container.attr),) if isinstance(owner, Instance) and not owner.fresh else ()
 
 
 def with_entry(table: Table, key: object, value: Value) -> Table:

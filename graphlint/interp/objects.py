@@ -183,7 +183,7 @@ def instance_attribute(frame: Frame, value: Instance, name: str, node: ast.AST) 
     record = record_of(machine, value)
     found = _written(machine, value, record, name)
     if found is not None:
-        if not value.fresh and is_followed(machine, value, name):
+        if not value.fresh and (isinstance(found, (Seq, Table)) or is_followed(machine, value, name)):
             frame.touch(key_of(value, name))
         return found
     inherited = class_member(frame, value.decl, name, value, node)

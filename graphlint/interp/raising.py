@@ -11,6 +11,7 @@ from graphlint.effects.grammar import Effect, Row
 from graphlint.effects.table import happens
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
+from graphlint.syntax import walk
 from graphlint.types import Confidence
 from graphlint.values import (
     Place,
@@ -81,6 +82,27 @@ def _state(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, 
     frame.emit(events.HostMutation, node, sure, target=short(row), what="call", why=effect.why)
 
 
+def _clock(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, sure: Confidence) -> None:
+    """A clock moves on; an address or an environment is hardly ever another at the next call, unless it is computed with."""
+    sure = sure if not effect.why or _is_number(frame, node) else Confidence.POSSIBLE
+    frame.emit(events.ClockRead, node, sure, call=short(row), what=effect.why or "clock")
+
+
+NUMBERS = frozenset({"float", "int", "len"})
+
+
+def _is_number(frame: Frame, node: ast.AST) -> bool:
+    """Whether a text is turned into a number: `float(os.environ["SCALE"])`."""
+    decl = frame.summary.decl
+    return any(
+        isinstance(each, ast.Call)
+        and isinstance(each.func, ast.Name)
+        and each.func.id in NUMBERS
+        and any(part is node for part in walk(each))
+        for each in (walk(decl.node) if decl is not None else ())
+    )
+
+
 EMITTERS: dict[str, Emitter] = {
     "read": _read,
     "sync": lambda f, row, e, facts, node, sure: f.emit(events.Synchronize, node, sure, call=short(row)),
@@ -97,9 +119,7 @@ EMITTERS: dict[str, Emitter] = {
         events.GeneratorUse, node, sure, call=short(row), what=e.why or "draw"
     ),
     "seed": lambda f, row, e, facts, node, sure: _state(f, row, e, facts, node, min(sure, Confidence.LIKELY)),
-    "clock": lambda f, row, e, facts, node, sure: f.emit(
-        events.ClockRead, node, sure, call=short(row), what=e.why or "clock"
-    ),
+    "clock": _clock,
     "state": _state,
     "remark": _remark,
     "break": lambda f, row, e, facts, node, sure: f.emit(events.GraphBreak, node, sure, construct=short(row), why=e.why),

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import NamedTuple
 
-from graphlint.events import Event, Rebound, UnknownCall
+from graphlint.events import Event, HostMutation, Rebound, UnknownCall
 from graphlint.interp.carried import Touch, carried
 from graphlint.interp.context import as_input
 from graphlint.interp.dispatch import apply, item
@@ -239,7 +239,7 @@ def read_out(summary: Summary, live: Target, reached: Reached) -> Iterator[Event
         for event in here.events:
             if event.targets & targets:
                 sure = min(event.confidence, ceiling)
-                if isinstance(event, Rebound) and event.keys and read.isdisjoint(event.keys):
+                if isinstance(event, (Rebound, HostMutation)) and event.keys and read.isdisjoint(event.keys):
                     # Every call binds it before it reads it, or none reads it: replays miss nothing.
                     sure = Confidence.POSSIBLE
                 yield replace(event, targets=event.targets & targets, trail=trail, confidence=sure)
