@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import random
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -14,12 +15,12 @@ import libcst
 import pytest
 import torch
 
-from graphlint.check import check_sources, read_text
+from graphlint.check import check, check_sources, read_text
 from graphlint.config import Config
 from graphlint.emulate import emulate
 from graphlint.fix.splice import overlap, spliced
 from graphlint.fix.trial import Texts, mended, verified
-from graphlint.interp import interpret
+from graphlint.interp import interpret, interpreter
 from graphlint.registry import Registry
 from graphlint.testing import assert_case_capturable
 from graphlint.types import Edit, Report, Span
@@ -181,3 +182,37 @@ def test_libcst_gives_back_every_byte_of_real_files() -> None:
     for path in sample:
         data = path.read_bytes()
         assert libcst.parse_module(data).bytes == data, path
+
+
+USER = """import torch
+from .common import shifted
+
+
+class Model{number}(torch.nn.Module):
+    def forward(self, x):
+        return shifted(x / x.abs().max().item())
+"""
+COMMON = "import torch\n\n\ndef shifted(x):\n    return x + torch.arange(8).to(x.device)\n"
+
+
+def test_a_tree_is_mended_file_by_file_and_checked_as_a_whole(
+    rules: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "package").mkdir()
+    files = {"__init__.py": "", "common.py": COMMON} | {f"m{n}.py": USER.format(number=n) for n in range(30)}
+    for name, text in files.items():
+        (tmp_path / "package" / name).write_text(text)
+    asked: list[int] = []
+
+    def run(texts: Texts, files: Sequence[str] = ()) -> Report:
+        asked.append(len(files))
+        unsaved = {str(tmp_path / name): text for name, text in texts.items()}
+        paths = [str(tmp_path / name) for name in files] or [str(tmp_path)]
+        return check(paths, Config(root=tmp_path), rules, interpreter(Config(), unsaved), unsaved)
+
+    done = mended(run({}), run, lambda name: (tmp_path / name).read_bytes(), near=run)
+    assert (len(done.held), done.refused, len(done.texts)) == (31, [], 31)
+    assert done.report is not None and done.report.findings == ()
+    assert b"torch.arange(8, device=x.device)" in done.texts["package/common.py"]
+    assert asked.count(0) == 2, "at first, and after all files were mended by themselves"

@@ -166,7 +166,7 @@ def checked(
         with progress.told("checking"):
             if tuple(paths) == (STDIN,):
                 return check_sources(_stdin(stdin_filename), settings, known, interpreter(settings))
-            return run(paths, settings, known, interpreter(settings), unsaved)
+            return run(paths, settings, known, interpreter(settings, unsaved), unsaved)
     finally:
         if was_on:
             gc.enable()

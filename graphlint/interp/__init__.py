@@ -9,7 +9,8 @@ Handlers register themselves by importing their modules, which happens here and 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -30,10 +31,11 @@ from graphlint.interp import (
 from graphlint.interp.grounding import grounded, narrowed
 from graphlint.interp.readout import RegionEvents, read_regions
 from graphlint.interp.told import NOTHING_TOLD, Told, assumed
+from graphlint.outline import outlined
 from graphlint.project import Project
 from graphlint.site.compiled import CAPTURED, ONLY_COMPILED
 from graphlint.site.readout import read_sites
-from graphlint.source import Source
+from graphlint.source import Source, parse_bytes
 from graphlint.types import Region, Target
 
 __all__ = ["RegionEvents", "interpret", "interpreter"]
@@ -41,9 +43,17 @@ __all__ = ["RegionEvents", "interpret", "interpreter"]
 HANDLERS = (calls, containers, expressions, indexing, modules, operators, python, reflection, statements, transfers)
 
 
-def interpreter(settings: Config) -> partial[Iterator[RegionEvents]]:
-    """`interpret` as a configuration wants it: for its version of torch, and with what it says of functions."""
-    return partial(interpret, told=Told(assumed(settings)))
+def interpreter(settings: Config, unsaved: Mapping[str, bytes] = MappingProxyType({})) -> partial[Iterator[RegionEvents]]:
+    """`interpret` as a configuration wants it: for its version of torch, and with what it says of functions.
+
+    `unsaved` has what files hold in an editor, by absolute path; modules that are imported are read from it too.
+    """
+    return partial(interpret, told=Told(assumed(settings)), reader=partial(_read, unsaved) if unsaved else outlined)
+
+
+def _read(unsaved: Mapping[str, bytes], path: Path, name: str) -> Source:
+    data = unsaved.get(os.path.abspath(path))
+    return outlined(path, name) if data is None else parse_bytes(data, name, path)
 
 
 def interpret(
@@ -51,13 +61,15 @@ def interpret(
     named: Collection[str] = (),
     names: Mapping[Path, str] = MappingProxyType({}),
     told: Told = NOTHING_TOLD,
+    reader: Callable[[Path, str], Source] = outlined,
 ) -> Iterator[RegionEvents]:
     """The events of every region of these files, file by file; `named` are functions that are regions too.
 
     What a region does comes with what the code around it does to it.  `names` are the names under which all files of
-    the run are reported: a region of one file may lead to events in another.  `told` is what the code does not show.
+    the run are reported: a region of one file may lead to events in another.  `told` is what the code does not show,
+    `reader` reads what they import.
     """
-    project = Project(sources, names=names)
+    project = Project(sources, reader, names)
     around: dict[tuple[str, str, int], RegionEvents] = {}
     compiled: set[str] = set()
     captured: set[str] = set()

@@ -68,7 +68,7 @@ class Desk:
         if not paths:
             return Report(())
         started = time.monotonic()
-        report = check(paths, settings, self.rules(settings), _stoppable(settings, is_stale), texts)
+        report = check(paths, settings, self.rules(settings), _stoppable(interpreter(settings, texts), is_stale), texts)
         self.took = time.monotonic() - started if around else self.took
         return report
 
@@ -90,9 +90,8 @@ def _size(path: str) -> int:
         return 0
 
 
-def _stoppable(settings: Config, is_stale: Callable[[], bool]) -> Interpreter:
-    """The interpreter, given up between two regions when its result is no longer wanted."""
-    interpret = interpreter(settings)
+def _stoppable(interpret: Interpreter, is_stale: Callable[[], bool]) -> Interpreter:
+    """An interpreter, given up between two regions when its result is no longer wanted."""
 
     def run(
         sources: Sequence[Source], named: Collection[str] = (), names: Mapping[Path, str] = MappingProxyType({})
