@@ -1,6 +1,6 @@
 """One run of `graphlint check`: read, interpret, judge, keep.
 
-    discover -> sources -> events a region -> findings -> one a place -> chosen -> not accepted -> Report
+    discover -> sources -> events a region -> findings -> an account a file -> a page a file -> Report
 
 What cannot be read or fails inside becomes a notice; the other files and regions are reported all the same.
 """
@@ -8,66 +8,30 @@ What cannot be read or fails inside becomes a notice; the other files and region
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple, Protocol
 
-from graphlint import baseline, notebook, perfile, suppress
+from graphlint import baseline, notebook, pages
+from graphlint.account import Account, Lines, only_compiled
 from graphlint.config import Config
 from graphlint.discover import Discovery, Found, discover, excludes, reported
-from graphlint.errors import Unreadable, UsageError
-from graphlint.events import Event
-from graphlint.merge import Place, merged, narrowed, place
-from graphlint.notices import INTERNAL, LIMIT, UNREADABLE, Notice, internal, notice, top
-from graphlint.registry import Registry, is_chosen, worst
-from graphlint.rule import Rule
-from graphlint.source import Source, comments, lines, parse_bytes, read
+from graphlint.errors import UsageError
+from graphlint.judge import Interpreter, Judge, Read, collected, spans
+from graphlint.ledger import Ledger
+from graphlint.merge import place
+from graphlint.notices import UNREADABLE, notice, top
+from graphlint.pages import Chooser, Page
+from graphlint.registry import Registry
+from graphlint.roots import Roots
+from graphlint.source import Source, content, parse_bytes, read, text_of
 from graphlint.spread import Texts, spread
-from graphlint.types import Effect, Finding, Region, RegionReport, Report, Span, Target
+from graphlint.types import Finding, RegionReport, Report, Span
 
-ALWAYS = frozenset({UNREADABLE.code, INTERNAL.code})
-
-
-class RegionEvents(Protocol):
-    """What the interpreter tells of one region."""
-
-    @property
-    def region(self) -> Region: ...
-    @property
-    def events(self) -> Sequence[Event]: ...
-    @property
-    def unknown_calls(self) -> int: ...
-    @property
-    def failure(self) -> Exception | None: ...
-
-
-class Interpreter(Protocol):
-    """What gives the events of every region of some files; `names` are the names of all files of the run."""
-
-    def __call__(
-        self, sources: Sequence[Source], named: Collection[str] = (), names: Mapping[Path, str] = ...
-    ) -> Iterable[RegionEvents]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """A region with what its events led to; `finished` is false where the analysis failed in it."""
-
-    region: Region
-    findings: tuple[Finding, ...]
-    unknown_calls: int
-    finished: bool = True
-
-
-class Read(NamedTuple):
-    """Parsed files, and a notice for each that is not."""
-
-    sources: tuple[Source, ...]
-    notices: tuple[Finding, ...]
+Cells = Mapping[str, tuple[tuple[int, int], ...]]
+"""For each notebook the first line of every code cell with the number of the cell."""
 
 
 def check(
@@ -82,76 +46,204 @@ def check(
     `unsaved` has what files hold in an editor, by absolute path; it is read instead of what is on disk.
     """
     validate(config, registry)
+    discovery = found(paths, config, unsaved)
+    texts = Texts(discovery.files, partial(read_found, unsaved=unsaved))
+    accounts, _ = analysed(discovery.files, judged(discovery.files, config, registry, interpret), unsaved)
+    return replace(_report(accounts, texts, config, registry, unlisted(discovery)), remarks=remarks(discovery))
+
+
+def judged(files: Sequence[Found], config: Config, registry: Registry, interpret: Interpreter) -> Judge:
+    """The judge of the files of one run."""
+    return Judge(config, registry, interpret, {each.path: each.name for each in files}, Roots(each.path for each in files))
+
+
+def found(paths: Sequence[str], config: Config, unsaved: Mapping[str, bytes] = MappingProxyType({})) -> Discovery:
+    """The files of a run; what an editor holds and nobody has saved yet is one of them."""
     unborn = [path for path in paths if path in unsaved and not os.path.lexists(path)]
     discovery = discover([path for path in paths if path not in unborn], config.exclude, config.root)
-    discovery = discovery._replace(files=(*discovery.files, *(Found(Path(path), reported(path)) for path in unborn)))
-    files = _wanted(discovery, config)
-    unlisted = tuple(notice(UNREADABLE, top(each.name), f"`{each.name}` {each.reason}") for each in discovery.refused)
-    texts = Texts(files, partial(read_found, unsaved=unsaved))
-    names = {each.path: each.name for each in files}
-
-    def job(group: Sequence[Found]) -> Batch:
-        return _batch(read_all(group, unsaved), config, registry, partial(interpret, names=names))
-
-    done = _report(list(spread(files, job)), texts, config, registry, unlisted)
-    empty = tuple(f"no Python file was found under `{each}`" for each in discovery.empty)
-    return replace(done, remarks=empty)
+    files = (*discovery.files, *(Found(Path(path), reported(path)) for path in unborn))
+    if config.exclude:
+        # Files named on the command line are read whatever they are called, unless a pattern of the project says no.
+        files = tuple(each for each in files if not excludes(each, config.exclude, config.root))
+    return discovery._replace(files=files)
 
 
-def check_sources(
-    given: Read, config: Config, registry: Registry, interpret: Interpreter, unlisted: tuple[Finding, ...] = ()
-) -> Report:
+def unlisted(discovery: Discovery) -> Account:
+    """Notices of folders that could not be listed, as the account of no file."""
+    told = (notice(UNREADABLE, top(each.name), f"`{each.name}` {each.reason}") for each in discovery.refused)
+    return Account("", broken=tuple(told))
+
+
+def remarks(discovery: Discovery) -> tuple[str, ...]:
+    return tuple(f"no Python file was found under `{each}`" for each in discovery.empty)
+
+
+def analysed(
+    files: Sequence[Found], judge: Judge, unsaved: Mapping[str, bytes] = MappingProxyType({})
+) -> tuple[dict[str, Account], Ledger]:
+    """The account of each file, by name, and what they rest on."""
+    accounts, ledger = _spread(files, judge, unsaved, None)
+    late = _judged_otherwise(accounts)
+    if late:
+        again = [each for each in files if each.name in late]
+        other, more = _spread(again, judge, unsaved, only_compiled(accounts.values()))
+        accounts.update(other)
+        ledger.add(more)
+    return accounts, ledger
+
+
+def _judged_otherwise(accounts: Mapping[str, Account]) -> frozenset[str]:
+    """The files with a class of which another file says how it is run."""
+    only = only_compiled(accounts.values())
+    return frozenset(
+        each.file
+        for each in accounts.values()
+        if only or each.used
+        if only & {judged.region.name for judged in each.regions} != each.used
+    )
+
+
+def _spread(
+    files: Sequence[Found], judge: Judge, unsaved: Mapping[str, bytes], elsewhere: frozenset[str] | None
+) -> tuple[dict[str, Account], Ledger]:
+    accounts: dict[str, Account] = {}
+    ledger = Ledger(judge.roots)
+    for batch, notes in spread(files, partial(_batch, judge, unsaved, elsewhere)):
+        accounts.update((each.file, each) for each in batch)
+        ledger.add(notes)
+    return accounts, ledger
+
+
+def _batch(
+    judge: Judge, unsaved: Mapping[str, bytes], elsewhere: frozenset[str] | None, group: Sequence[Found]
+) -> tuple[list[Account], Ledger]:
+    given = read_all(group, unsaved)
+    known = {source.name: source for source in given.sources}
+    everything = [Found(path, name) for path, name in judge.names.items()]
+    texts = Texts(everything, partial(read_found, unsaved=unsaved), known, partial(_plain, unsaved))
+    ledger = Ledger(judge.roots, elsewhere=elsewhere)
+    return judge.accounts(given, texts, ledger), ledger.notes()
+
+
+def _plain(unsaved: Mapping[str, bytes], found: Found) -> str:
+    """The text of a file as findings count its lines; raises `Unreadable`."""
+    data = unsaved.get(os.path.abspath(found.path)) if unsaved else None
+    return text_of(content(found.path) if data is None else data, found.name)
+
+
+def check_sources(given: Read, config: Config, registry: Registry, interpret: Interpreter) -> Report:
     """Check what has been read already."""
     texts = Texts((), read_found, {source.name: source for source in given.sources})
-    return _report([_batch(given, config, registry, interpret)], texts, config, registry, unlisted)
+    judge = Judge(config, registry, interpret)
+    accounts = {each.file: each for each in judge.accounts(given, texts, Ledger())}
+    if _judged_otherwise(accounts):
+        again = judge.accounts(given, texts, Ledger(elsewhere=only_compiled(accounts.values())))
+        accounts.update((each.file, each) for each in again)
+    return _report(accounts, texts, config, registry, Account(""))
 
 
-class Batch(NamedTuple):
-    """What one batch of files led to; `marked` are the files whose comments may speak of findings."""
-
-    judged: tuple[Judged, ...]
-    notices: tuple[Finding, ...]
-    marked: tuple[str, ...]
-    files: int
-
-
-def _batch(given: Read, config: Config, registry: Registry, interpret: Interpreter) -> Batch:
-    broken: list[Finding] = [*given.notices]
-    judged = _judge(lambda: _wanted_regions(interpret(given.sources, config.regions), config), registry, broken)
-    marked = tuple(source.name for source in given.sources if comments(source))
-    return Batch(tuple(judged), tuple(broken), marked, len(given.sources) + len(given.notices))
-
-
-def _report(
-    done: Sequence[Batch], texts: Texts, config: Config, registry: Registry, unlisted: tuple[Finding, ...]
-) -> Report:
-    """Put the batches together and keep what the user has not accepted."""
-    judged = [each for batch in done for each in batch.judged]
-    broken = [*unlisted, *(each for batch in done for each in batch.notices)]
-    marked = [name for batch in done for name in batch.marked]
-    found = merged([finding for each in judged for finding in each.findings] + broken)
-    selected = _selected(found, config, perfile.ignored(config), texts)
-    left = [each.code for each in selected if not _is_shown(each, config)]
-    accepted = _accepted(selected, texts, marked, config, registry)
-    known = _fingerprinted(accepted.findings, texts, config)
-    homes = {home(name, texts, config) for name in texts}
-    fresh = baseline.compare(known, _baseline(config), lambda file: file in homes or not (config.root / file).exists())
+def _report(accounts: Mapping[str, Account], texts: Texts, config: Config, registry: Registry, around: Account) -> Report:
+    """Put the accounts of all files together and keep what the user has not accepted."""
+    chooser = Chooser(config, registry, texts.path, texts)
+    lines = _together(accounts.values())
+    by_file = pages.entries([*accounts.values(), around])
+    told_pages = [chooser.page(file, by_file[file], lines) for file in sorted(by_file)]
+    fresh = _fresh([each for page in told_pages for each in page.findings], accounts, chooser)
     kept = {place(each) for each in fresh.findings}
-    regions = ((each, _region(each, kept, config, texts)) for each in judged)
-    # Files and regions that were not looked at to the end: to say nothing of them would be a claim.
-    unchecked = {(each.code, each.span) for each in broken}
-    return Report(
-        findings=tuple(_in_cells(each, texts) for each in fresh.findings),
-        files=sum(batch.files for batch in done),
+    regions = [
+        told
+        for account in accounts.values()
+        for each in account.regions
         # One that was not looked at to its end is never called clean.
-        regions=tuple(sorted((told for each, told in regions if each.finished or told.findings), key=_by_name)),
-        suppressed=accepted.suppressed + fresh.accepted,
-        unread=tuple(sorted({each.span.file for each in fresh.findings if (each.code, each.span) in unchecked})),
-        hidden=len(left) - left.count(LIMIT.code),
-        limits=sum(each.code == LIMIT.code for each in selected),
-        lines=_lines(fresh.findings, texts),
+        if (told := chooser.region(each, account, kept.__contains__)).findings or each.finished
+    ]
+    return assembled(told_pages, fresh, regions, accounts, lines)
+
+
+def _fresh(findings: Sequence[Finding], files: Mapping[str, Account], chooser: Chooser) -> baseline.Compared:
+    """What the baseline does not hold."""
+    config = chooser.config
+    if not config.baseline:
+        return baseline.Compared(tuple(findings), 0, ())
+    homes = set(map(chooser.home, files))
+    accepted = baseline.load(Path(config.root) / config.baseline)
+    return baseline.compare(findings, accepted, lambda file: file in homes or not (config.root / file).exists())
+
+
+def assembled(
+    told: Sequence[Page],
+    fresh: baseline.Compared,
+    regions: Sequence[RegionReport],
+    accounts: Mapping[str, Account],
+    lines: Lines,
+) -> Report:
+    """The report of all pages and regions; what a notebook holds is told by cell."""
+    cells = {each.file: each.cells for each in accounts.values() if each.cells}
+    # Files and regions that were not looked at to the end: to say nothing of them would be a claim.
+    unchecked = {each for page in told for each in page.unchecked}
+    return Report(
+        findings=tuple(_in_cells(each, cells) for each in fresh.findings) if cells else fresh.findings,
+        files=len(accounts),
+        regions=tuple(sorted((_placed(each, cells) for each in pages.joined(regions)), key=_by_name)),
+        suppressed=sum(each.suppressed for each in told) + fresh.accepted,
+        unread=tuple(sorted({each.span.file for each in fresh.findings if place(each) in unchecked})),
+        hidden=sum(each.hidden for each in told),
+        limits=sum(each.limits for each in told),
+        lines=_needed(fresh.findings, lines, cells),
         gone=fresh.gone,
     )
+
+
+def _together(accounts: Iterable[Account]) -> dict[str, dict[int, str]]:
+    """The lines that all accounts bring, by file."""
+    lines: dict[str, dict[int, str]] = {}
+    for account in accounts:
+        for file, some in account.lines.items():
+            lines.setdefault(file, {}).update(some)
+    return lines
+
+
+def _needed(findings: Iterable[Finding], lines: Lines, cells: Cells) -> dict[str, tuple[str, ...]]:
+    """The lines that a report shows, by file or by cell of a notebook."""
+    wanted: dict[str, dict[int, str]] = {}
+    for finding in findings:
+        for span in spans(finding):
+            text = lines.get(span.file, {})
+            for number in {span.line, span.end_line}:
+                place = _in_cell(span._replace(line=number), cells)
+                wanted.setdefault(place.file, {})[place.line] = text.get(number, "")
+    return {file: _whole(wanted[file]) for file in sorted(wanted)}
+
+
+def _whole(some: Mapping[int, str]) -> tuple[str, ...]:
+    """Lines by index, those that nobody asked for left empty."""
+    return tuple(some.get(number, "") for number in range(1, max(some) + 1))
+
+
+def _in_cells(finding: Finding, cells: Cells) -> Finding:
+    """A finding with its places in notebooks told by cell."""
+    if not any(span.file in cells for span in spans(finding)):
+        return finding
+    trail = tuple(step._replace(span=_in_cell(step.span, cells)) for step in finding.trail)
+    return replace(finding, span=_in_cell(finding.span, cells), trail=trail)
+
+
+def _placed(report: RegionReport, cells: Cells) -> RegionReport:
+    if report.region.span.file not in cells:
+        return report
+    return replace(report, region=replace(report.region, span=_in_cell(report.region.span, cells)))
+
+
+def _in_cell(span: Span, cells: Cells) -> Span:
+    own = cells.get(span.file)
+    if own is None:
+        return span
+    cell, line = notebook.place(own, span.line)
+    return Span(notebook.in_cell(span.file, cell), line, span.column, span.end_line - span.line + line, span.end_column)
+
+
+def _by_name(report: RegionReport) -> tuple[str, int, str]:
+    return report.region.span.file, report.region.span.line, report.region.name
 
 
 def validate(config: Config, registry: Registry) -> None:
@@ -162,16 +254,9 @@ def validate(config: Config, registry: Registry) -> None:
             raise UsageError(f"no rule has the code or name `{word}`", registry.hint(word))
 
 
-def _wanted(discovery: Discovery, config: Config) -> tuple[Found, ...]:
-    """Files named on the command line are read whatever they are called, unless a pattern of the project says no."""
-    if not config.exclude:
-        return discovery.files
-    return tuple(each for each in discovery.files if not excludes(each, config.exclude, config.root))
-
-
 def read_all(files: Iterable[Found], unsaved: Mapping[str, bytes] = MappingProxyType({})) -> Read:
     """Read every file that can be read."""
-    return _collected((each.name, partial(read_found, each, unsaved)) for each in files)
+    return collected((each.name, partial(read_found, each, unsaved)) for each in files)
 
 
 def read_found(found: Found, unsaved: Mapping[str, bytes] = MappingProxyType({})) -> Source:
@@ -182,164 +267,9 @@ def read_found(found: Found, unsaved: Mapping[str, bytes] = MappingProxyType({})
 
 def read_text(data: bytes, name: str) -> Read:
     """Read one file whose content is at hand."""
-    return _collected([(name, partial(parse_bytes, data, name))])
-
-
-def _collected(readers: Iterable[tuple[str, Callable[[], Source]]]) -> Read:
-    sources: list[Source] = []
-    notices: list[Finding] = []
-    for name, reader in readers:
-        try:
-            sources.append(reader())
-        except Unreadable as error:
-            help = "mend it, or leave it out with `exclude` in `[tool.graphlint]`"
-            notices.append(notice(UNREADABLE, top(name, error.line), f"`{name}` {error.reason}", help))
-        except Exception as error:
-            notices.append(internal(error, top(name), f"reading `{name}`"))
-    return Read(tuple(sources), tuple(notices))
-
-
-def _wanted_regions(regions: Iterable[RegionEvents], config: Config) -> Iterator[RegionEvents]:
-    """Leave out the regions that a configuration does not want; one whose analysis failed is always told."""
-    for each in regions:
-        name = each.region.name
-        only = not config.only_regions or any(fnmatchcase(name, pattern) for pattern in config.only_regions)
-        if each.failure is not None or (only and not any(fnmatchcase(name, skip) for skip in config.skip_regions)):
-            yield each
-
-
-def _judge(interpret: Callable[[], Iterable[RegionEvents]], registry: Registry, broken: list[Finding]) -> Iterator[Judged]:
-    try:
-        for each in interpret():
-            if each.failure is not None:
-                broken.append(_unfinished(each.region, each.failure))
-            findings = tuple(registry.judge(each.events, each.region.name))
-            yield Judged(each.region, findings, each.unknown_calls, each.failure is None)
-    except Exception as error:
-        broken.append(internal(error, top("."), "interpreting; regions not listed were not checked"))
-
-
-def _unfinished(region: Region, failure: Exception) -> Finding:
-    if isinstance(failure, RecursionError):
-        told = f"`{region.name}` nests too deeply to be followed; it was not checked to its end"
-        return notice(LIMIT, region.span, told, "split the longest expression or `elif` chain in it")
-    return internal(failure, region.span, f"interpreting `{region.name}`; it was not checked to its end")
-
-
-def _selected(findings: Iterable[Finding], config: Config, ignored: perfile.Ignored, texts: Texts) -> tuple[Finding, ...]:
-    def is_left_out(each: Finding) -> bool:
-        return not is_chosen(each.code, each.rule, (), ignored(texts.path(each.span.file)))
-
-    chosen = (each for each in findings if _is_selected(each, config) and not is_left_out(each))
-    return tuple(each for finding in chosen if (each := narrowed(finding, config.target)) is not None)
-
-
-def _is_selected(finding: Finding, config: Config) -> bool:
-    select = () if finding.code in ALWAYS else config.select
-    return is_chosen(finding.code, finding.rule, select, config.ignore)
-
-
-def _chosen(findings: Iterable[Finding], config: Config, texts: Texts) -> tuple[Finding, ...]:
-    selected = _selected(findings, config, perfile.ignored(config), texts)
-    return tuple(each for each in selected if _is_shown(each, config))
-
-
-def _is_shown(finding: Finding, config: Config) -> bool:
-    """Sure enough, or a limit that was asked for by its code: limits are many, so they are only counted otherwise."""
-    asked = finding.code == LIMIT.code and (LIMIT.code in config.select or LIMIT.name in config.select)
-    return asked or finding.confidence >= config.min_confidence
-
-
-def _accepted(
-    findings: tuple[Finding, ...], texts: Texts, marked: Iterable[str], config: Config, registry: Registry
-) -> suppress.Kept:
-    """Honour the comments of every file, and add notices about comments that are wrong or useless.
-
-    Comments may speak of findings that are hidden; only those that are shown are counted and kept.
-    """
-    read = {name: suppress.marks(texts[name], registry.words, config.require_reasons) for name in marked if name in texts}
-    marks = {name: found for name, found in read.items() if any(found)}
-    kept = suppress.apply(findings, marks)
-    active = {page.code for page in registry.pages if _is_active(page, config)}
-    about = [each for found in marks.values() for each in found.notices] + suppress.unused(kept.unused, active, texts)
-    shown = [each for each in kept.findings if _is_shown(each, config)]
-    suppressed = sum(_is_shown(each, config) for each in findings) - len(shown)
-    return suppress.Kept(tuple(sorted((*shown, *_chosen(about, config, texts)), key=place)), suppressed, kept.unused)
-
-
-def _is_active(page: Rule | Notice, config: Config) -> bool:
-    """Whether a rule could have found something in this run."""
-    if isinstance(page, Rule):
-        effects = ((Target.GRAPH, page.predicts), (Target.COMPILE, page.compile))
-        if not any(effect and target & config.target for target, effect in effects):
-            return False
-    return is_chosen(page.code, page.name, config.select, config.ignore)
-
-
-def _fingerprinted(findings: tuple[Finding, ...], texts: Texts, config: Config) -> tuple[Finding, ...]:
-    def text(span: Span) -> str:
-        source = texts.get(span.file)
-        return lines(source)[span.line - 1] if source and span.line <= len(lines(source)) else ""
-
-    return baseline.fingerprinted(findings, text, lambda file: home(file, texts, config))
+    return collected([(name, partial(parse_bytes, data, name))])
 
 
 def home(file: str, texts: Texts, config: Config) -> str:
     """The name of a file relative to the root of the configuration, wherever the run started."""
-    root = os.path.join(os.path.abspath(config.root), "")
-    path = os.path.abspath(texts.path(file))
-    return path.removeprefix(root).replace(os.sep, "/") if path.startswith(root) else file
-
-
-def _baseline(config: Config) -> dict[str, baseline.Entry]:
-    return baseline.load(Path(config.root) / config.baseline) if config.baseline else {}
-
-
-def _region(judged: Judged, kept: set[Place], config: Config, texts: Texts) -> RegionReport:
-    own = {place(each): each.effect for each in _chosen(judged.findings, config, texts) if place(each) in kept}
-    faults = [effect for effect in own.values() if effect is not Effect.NOTE]
-    counts = tuple((effect.value, faults.count(effect)) for effect in Effect if effect in faults)
-    verdict = worst(faults).value if faults else "clean"
-    region = replace(judged.region, span=_in_cell(judged.region.span, texts))
-    return RegionReport(region, verdict, len(faults), judged.unknown_calls, counts)
-
-
-def _by_name(report: RegionReport) -> tuple[str, int, str]:
-    return report.region.span.file, report.region.span.line, report.region.name
-
-
-def _in_cells(finding: Finding, texts: Texts) -> Finding:
-    """A finding with its places in notebooks told by cell."""
-    if not any(span.file.endswith(notebook.SUFFIX) for span in _spans(finding)):
-        return finding
-    trail = tuple(step._replace(span=_in_cell(step.span, texts)) for step in finding.trail)
-    return replace(finding, span=_in_cell(finding.span, texts), trail=trail)
-
-
-def _in_cell(span: Span, texts: Texts) -> Span:
-    source = texts.get(span.file) if span.file.endswith(notebook.SUFFIX) else None
-    cells = source.cells if source is not None else ()
-    if not cells:
-        return span
-    cell, line = notebook.place(cells, span.line)
-    return Span(notebook.in_cell(span.file, cell), line, span.column, span.end_line - span.line + line, span.end_column)
-
-
-def _spans(finding: Finding) -> tuple[Span, ...]:
-    return (finding.span, *(step.span for step in finding.trail))
-
-
-def _lines(findings: Iterable[Finding], texts: Texts) -> dict[str, tuple[str, ...]]:
-    files = sorted({span.file for each in findings for span in _spans(each)})
-    sources = (source for file in files if (source := texts.get(file)) is not None)
-    return {name: text for source in sources for name, text in _text(source)}
-
-
-def _text(source: Source) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The lines of a file, or of each cell of a notebook."""
-    text = lines(source)
-    if not source.cells:
-        yield source.name, text
-    ends = [start - 1 for start, _ in source.cells[1:]] + [len(text)]
-    for (start, cell), end in zip(source.cells, ends):
-        yield notebook.in_cell(source.name, cell), text[start - 1 : end]
+    return pages.home(file, texts.path(file), config)

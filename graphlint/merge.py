@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import groupby
 from typing import NamedTuple
 
 from graphlint.registry import worst
-from graphlint.types import Effect, Finding, Span, Target
+from graphlint.types import Effect, Finding, Span, Step, Target
 
+Effects = tuple[tuple[str, Effect], ...]
 BITS = {"graph": Target.GRAPH, "compile": Target.COMPILE}
 
 
@@ -28,17 +28,23 @@ def place(finding: Finding) -> Place:
 
 
 def merged(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """One finding a place, sorted by place."""
-    ordered = sorted(findings, key=lambda each: (place(each), len(each.trail), each.trail, each.region, each.message))
-    return tuple(_one(list(group)) for _, group in groupby(ordered, key=place))
+    """One finding a place, sorted by place; what has been merged may be merged again."""
+    groups: dict[Place, list[Finding]] = {}
+    for each in findings:
+        groups.setdefault(place(each), []).append(each)
+    return tuple(_one(groups[each]) for each in sorted(groups))
 
 
 def _one(group: Sequence[Finding]) -> Finding:
-    first = group[0]
+    first = min(group, key=_nearness) if len(group) > 1 else group[0]
     effects = _united(group)
-    regions = tuple(sorted({each.region for each in group if each.region}))
+    named = {name for each in group for name in each.regions or (each.region,) if name}
     sure = max(each.confidence for each in group)
-    return replace(first, effects=effects, effect=effects[0][1], confidence=sure, regions=regions)
+    return replace(first, effects=effects, effect=effects[0][1], confidence=sure, regions=tuple(sorted(named)))
+
+
+def _nearness(finding: Finding) -> tuple[int, tuple[Step, ...], str, str]:
+    return len(finding.trail), finding.trail, finding.region, finding.message
 
 
 def _united(group: Sequence[Finding]) -> tuple[tuple[str, Effect], ...]:
@@ -48,7 +54,9 @@ def _united(group: Sequence[Finding]) -> tuple[tuple[str, Effect], ...]:
     return tuple((name, worst(effect for each, effect in pairs if each == name)) for name in names)
 
 
-def narrowed(finding: Finding, target: Target) -> Finding | None:
-    """A finding as far as it speaks of the targets asked for; None if it does not."""
-    effects = tuple((name, effect) for name, effect in finding.effects if BITS[name] & target)
-    return replace(finding, effects=effects, effect=effects[0][1]) if effects else None
+def narrowed(finding: Finding, effects: Effects, target: Target) -> Finding | None:
+    """A finding with some effects as far as they are on the targets asked for; None if none of them is."""
+    live = tuple((name, effect) for name, effect in effects if BITS[name] & target)
+    if live == finding.effects and live:
+        return finding
+    return replace(finding, effects=live, effect=live[0][1]) if live else None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 from graphlint.source import Source
@@ -82,10 +83,11 @@ Symbol = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Import | as
 class Module:
     """One parsed file under its dotted name."""
 
-    __slots__ = ("_symbols", "classes", "functions", "name", "package", "source", "stars")
+    __slots__ = ("_symbols", "classes", "functions", "name", "package", "root", "source", "stars")
 
-    def __init__(self, name: str, package: str, source: Source) -> None:
+    def __init__(self, name: str, package: str, source: Source, root: Path) -> None:
         self.name = name
+        self.root = root
         self.package = package
         self.source = source
         self.functions: dict[ast.AST, FunctionDecl] = {}

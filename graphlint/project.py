@@ -12,15 +12,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
+from graphlint.asked import Asked, Fact
 from graphlint.errors import Unreadable
 from graphlint.modules import Assigned, ClassDecl, FunctionDecl, Imported, Module, Outside, Symbol
 from graphlint.outline import outlined
+from graphlint.roots import Roots
 from graphlint.source import Source
 
 __all__ = ["Assigned", "ClassDecl", "FunctionDecl", "Imported", "Module", "Outside", "Project", "Resolved", "Symbol"]
 
 DEEPEST_CHAIN = 24
-DEEPEST_ROOT = 8
 
 
 Resolved = ClassDecl | FunctionDecl | Module | Assigned | Outside
@@ -34,28 +35,29 @@ class Project:
         sources: Iterable[Source],
         reader: Callable[[Path, str], Source] = outlined,
         names: Mapping[Path, str] = MappingProxyType({}),
+        roots: Roots | None = None,
     ) -> None:
+        given = list(sources)
         self._names = names
         self._reader = reader
-        self._modules: dict[str, Module | None] = {}
+        self._roots = roots or Roots(source.path for source in given)
+        self._modules: dict[Fact, Module | None] = {}
         self._by_path: dict[Path, Module] = {}
-        self._roots: list[Path] = []
-        self._outer: dict[str, tuple[Path, ...]] = {}
         self._found: dict[tuple[Module, str], Resolved | None] = {}
+        self._unread: dict[Fact, str] = {}
+        self.asked = Asked()
         self.given: list[Module] = []
-        for source in sources:
+        for source in given:
             self._add(source)
 
     def _add(self, source: Source) -> None:
         path = source.path
-        root, parts = _package_of(path)
-        if root not in self._roots:
-            self._roots.append(root)
+        root, parts = self._roots.package_of(path)
         is_package = path.name == "__init__.py"
         name = ".".join(parts)
         package = name if is_package else ".".join(parts[:-1])
-        module = Module(name, package, source)
-        self._modules.setdefault(name, module)
+        module = Module(name, package, source, root)
+        self._modules.setdefault((str(root), name), module)
         self._by_path[path] = module
         self.given.append(module)
 
@@ -63,51 +65,63 @@ class Project:
         """The names of the files that findings may be told of."""
         return {module.source.name for module in self.given} | set(self._names.values())
 
-    def module(self, name: str) -> Module | None:
-        """The module of this dotted name, parsed on first use; None outside the tree or when it cannot be read."""
-        if name in self._modules:
-            return self._modules[name]
-        found = self._find(name)
-        self._modules[name] = found
-        return found
+    def module(self, name: str, asker: Module) -> Module | None:
+        """The module that code of another one means by a dotted name, parsed on first use.
 
-    def _find(self, name: str) -> Module | None:
-        if not name or not all(part.isidentifier() for part in name.split(".")):
-            return None
-        relative = Path(*name.split("."))
-        for root in (*self._roots, *self._above(relative.parts[0])):
-            for candidate in (root / relative / "__init__.py", root / relative.with_suffix(".py")):
-                known = self._by_path.get(candidate)
-                if known is not None:
-                    return known
-                if candidate.is_file():
-                    return self._load(candidate, name)
+        None outside the tree or when it cannot be read.
+        """
+        fact = (str(asker.root), name)
+        if fact not in self._modules:
+            self._modules[fact] = self._find(name, asker.root)
+        self.asked.note(asker, fact)
+        return self._modules[fact]
+
+    def needs(self, module: Module) -> tuple[frozenset[Fact], dict[Fact, str]]:
+        """What the analysis of a module rests on, and what each of these names stood for: a path, or nothing."""
+        facts = self.asked.below(module, self._modules)
+        found = {fact: self._modules[fact] for fact in facts}
+        unread = self._unread
+        return facts, {
+            fact: unread.get(fact, "") if each is None else str(each.source.path) for fact, each in found.items()
+        }
+
+    def _find(self, name: str, home: Path) -> Module | None:
+        for candidate, root in self._roots.candidates(name, home):
+            known = self._by_path.get(candidate)
+            if known is not None:
+                return known
+            if candidate.is_file():
+                found = self._load(candidate, name, root)
+                if found is None:
+                    self._unread[str(home), name] = str(candidate)
+                return found
         return None
 
-    def _above(self, first: str) -> tuple[Path, ...]:
-        """The folder around a namespace package: one above the files that is called what an import begins with."""
-        if first not in self._outer:
-            around = (folder for root in self._roots for folder in (root, *list(root.parents)[:DEEPEST_ROOT]))
-            self._outer[first] = tuple(dict.fromkeys(folder.parent for folder in around if folder.name == first))
-        return self._outer[first]
-
-    def _load(self, path: Path, name: str) -> Module | None:
+    def _load(self, path: Path, name: str, root: Path) -> Module | None:
         try:
             source = self._reader(path, self._names.get(path, path.as_posix()))
         except Unreadable:
             return None
         package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-        module = self._by_path[path] = Module(name, package, source)
+        module = self._by_path[path] = Module(name, package, source, root)
         return module
 
     def lookup(self, module: Module, name: str, depth: int = 0) -> Resolved | None:
         """What a top-level name of a module stands for."""
         key = (module, name)
-        if key not in self._found:
-            if depth > DEEPEST_CHAIN:
-                return None
-            self._found[key] = None  # what a circle of star imports finds
+        if key in self._found:
+            self.asked.again(key)
+            return self._found[key]
+        if depth > DEEPEST_CHAIN:
+            return None
+        self._found[key] = None  # what a circle of star imports finds
+        begins = self.asked.begin()
+        self.asked.first(key)
+        try:
             self._found[key] = self._lookup(module, name, depth)
+        finally:
+            if begins:
+                self.asked.end(module)
         return self._found[key]
 
     def _lookup(self, module: Module, name: str, depth: int) -> Resolved | None:
@@ -116,11 +130,11 @@ class Project:
             return self._symbol(module, name, symbols, depth)
         if module.source.path.name == "__init__.py":
             # Asked before the star imports: a package of hundreds of them would have to be read for nothing.
-            below = self.module(f"{module.name}.{name}")
+            below = self.module(f"{module.name}.{name}", module)
             if below is not None:
                 return below
         for star in module.stars:
-            target = self.module(star)
+            target = self.module(star, module)
             found = None if target is None else self.lookup(target, name, depth + 1)
             if found is not None:
                 return found
@@ -144,18 +158,26 @@ class Project:
 
     def _import(self, module: Module, node: ast.Import | ast.ImportFrom, name: str, depth: int) -> Resolved | None:
         bound = imported(module, node, name)
-        return None if bound is None else self.follow(bound, depth)
+        return None if bound is None else self.follow(bound, module, depth)
 
-    def follow(self, bound: Imported, depth: int = 0) -> Resolved | None:
-        """What an import brings in."""
-        target = self.module(bound.module)
+    def follow(self, bound: Imported, asker: Module, depth: int = 0) -> Resolved | None:
+        """What an import in a module brings in."""
+        begins = self.asked.begin()
+        try:
+            return self._follow(bound, asker, depth)
+        finally:
+            if begins:
+                self.asked.end(asker)
+
+    def _follow(self, bound: Imported, asker: Module, depth: int) -> Resolved:
+        target = self.module(bound.module, asker)
         if bound.name is None:
             return target or Outside(bound.module)
         if target is not None:
             found = self.lookup(target, bound.name, depth + 1)
             if found is not None:
                 return found
-        return self.module(f"{bound.module}.{bound.name}") or Outside(f"{bound.module}.{bound.name}")
+        return self.module(f"{bound.module}.{bound.name}", asker) or Outside(f"{bound.module}.{bound.name}")
 
     def dotted(self, module: Module, node: ast.expr) -> Resolved | None:
         """What a plain dotted expression (`nn.Module`) stands for at the top of a module."""
@@ -163,6 +185,14 @@ class Project:
             return self.lookup(module, node.id)
         if not isinstance(node, ast.Attribute):
             return None
+        begins = self.asked.begin()
+        try:
+            return self._attribute(module, node)
+        finally:
+            if begins:
+                self.asked.end(module)
+
+    def _attribute(self, module: Module, node: ast.Attribute) -> Resolved | None:
         base = self.dotted(module, node.value)
         if isinstance(base, Module):
             return self.lookup(base, node.attr) or Outside(f"{base.name}.{node.attr}")
@@ -212,16 +242,6 @@ def _linearize(order: dict[ClassDecl | Outside, None], chains: list[tuple[ClassD
         pick = next((head for head in heads if not any(head in chain[1:] for chain in waiting)), heads[0])
         order[pick] = None
         waiting = [[base for base in chain if base != pick] for chain in waiting]
-
-
-def _package_of(path: Path) -> tuple[Path, list[str]]:
-    """(root folder, dotted parts) of a file: the root is the first folder upwards that is no package."""
-    parts = [] if path.name == "__init__.py" else [path.stem]
-    folder = path.parent
-    while (folder / "__init__.py").is_file() and folder != folder.parent:
-        parts.insert(0, folder.name)
-        folder = folder.parent
-    return folder, parts
 
 
 def imported(module: Module, node: ast.Import | ast.ImportFrom, name: str) -> Imported | None:

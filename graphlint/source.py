@@ -79,6 +79,11 @@ def parse_bytes(data: bytes, name: str, path: Path | None = None) -> Source:
     return parse(decode(data), name, path)
 
 
+def text_of(data: bytes, name: str) -> str:
+    """The text of a Python file or a notebook as its tree has it; raises `Unreadable`."""
+    return notebook.code(data).text if name.endswith(notebook.SUFFIX) else normalized(decode(data))
+
+
 def _parse_notebook(code: notebook.Code, name: str, path: Path | None) -> Source:
     try:
         # Cells may `await` outside a function.

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from graphlint.discover import Found
 from graphlint.errors import Unreadable
-from graphlint.source import Source
+from graphlint.source import Source, lines
 
 R = TypeVar("R")
 Job = Callable[[Sequence[Found]], R]
@@ -71,10 +71,16 @@ class Texts(Mapping[str, Source]):
     """The files of a run by their reported names, parsed again when somebody asks for one."""
 
     def __init__(
-        self, files: Sequence[Found], read: Callable[[Found], Source], known: Mapping[str, Source] | None = None
+        self,
+        files: Sequence[Found],
+        read: Callable[[Found], Source],
+        known: Mapping[str, Source] | None = None,
+        plain: Callable[[Found], str] | None = None,
     ) -> None:
         self._files = {each.name: each for each in files}
         self._read = read
+        self._plain = plain or (lambda found: read(found).text)
+        self._lines: dict[str, tuple[str, ...]] = {}
         self._known: dict[str, Source | None] = dict(known or {})
 
     def __getitem__(self, name: str) -> Source:
@@ -87,6 +93,20 @@ class Texts(Mapping[str, Source]):
         if source is None:
             raise KeyError(name)
         return source
+
+    def some(self, name: str, numbers: Iterable[int]) -> dict[int, str]:
+        """Some lines of a file, which is not parsed for them; none of a file that cannot be read."""
+        if name not in self._lines:
+            source = self._known.get(name)
+            self._lines[name] = lines(source) if source is not None else self._text(name)
+        text = self._lines[name]
+        return {number: text[number - 1] for number in sorted(numbers) if 0 < number <= len(text)}
+
+    def _text(self, name: str) -> tuple[str, ...]:
+        try:
+            return tuple(self._plain(self._files[name]).split("\n")) if name in self._files else ()
+        except Unreadable:
+            return ()
 
     def __contains__(self, name: object) -> bool:
         return name in self._files or name in self._known

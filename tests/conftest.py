@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from graphlint import registry
-from graphlint.check import Read, check_sources
+from graphlint.check import check_sources
 from graphlint.config import Config
 from graphlint.interp import interpreter
+from graphlint.judge import Read
 from graphlint.registry import Registry
 from graphlint.source import parse
 from graphlint.types import Report

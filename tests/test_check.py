@@ -9,10 +9,12 @@ from typing import NamedTuple
 import pytest
 
 from graphlint.baseline import written
-from graphlint.check import Read, check, check_sources
+from graphlint.check import check, check_sources
 from graphlint.config import Config
 from graphlint.errors import ConfigError, UsageError
 from graphlint.events import Event, GraphBreak, HostRead, LimitReached
+from graphlint.judge import Read
+from graphlint.ledger import Ledger
 from graphlint.registry import Registry, registry
 from graphlint.rule import Rule, finding
 from graphlint.source import Source, parse
@@ -58,7 +60,7 @@ def read(span: Span = FIRST, trail: int = 0, sure: Confidence = Confidence.CERTA
 
 def run(*regions: Told, text: str = TEXT, rules: Registry = RULES, **settings: object) -> Report:
     given = Read((parse(text, "x.py"),), ())
-    return check_sources(given, Config(**settings), rules, lambda sources, named=(), names=None: regions)  # type: ignore[arg-type]
+    return check_sources(given, Config(**settings), rules, lambda sources, named=(), names=None, ledger=None: regions)  # type: ignore[arg-type]
 
 
 def test_a_place_reached_twice_is_one_finding_with_the_shortest_trail() -> None:
@@ -123,7 +125,7 @@ def test_rules_are_selected_by_code_prefix_and_name(settings: dict[str, object],
 
 def test_a_selector_that_selects_nothing_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no rule has the code or name `host-reed`\n  did you mean `host-read`"):
-        check([str(tmp_path)], Config(select=("host-reed",)), RULES, lambda sources, named=(), names=None: ())
+        check([str(tmp_path)], Config(select=("host-reed",)), RULES, lambda sources, named=(), names=None, ledger=None: ())
 
 
 def test_suppressed_findings_are_counted_and_leave_their_region_clean() -> None:
@@ -153,7 +155,10 @@ def test_a_failing_rule_loses_only_its_own_findings() -> None:
 
 def test_a_failing_interpreter_loses_only_what_comes_after() -> None:
     def interpret(
-        sources: Sequence[Source], named: Collection[str] = (), names: Mapping[Path, str] | None = None
+        sources: Sequence[Source],
+        named: Collection[str] = (),
+        names: Mapping[Path, str] | None = None,
+        ledger: Ledger | None = None,
     ) -> Iterator[Told]:
         yield told("a", read())
         raise RecursionError("maximum recursion depth exceeded")
@@ -194,11 +199,12 @@ def test_files_that_cannot_be_read_do_not_hide_the_others(tmp_path: Path, monkey
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bad.py").write_text("print 'x'\n")
     (tmp_path / "x.py").write_text(TEXT)
-    report = check(["."], Config(), RULES, lambda sources, named=(), names=None: [told("a", read())])
+    report = check(["."], Config(), RULES, lambda sources, named=(), names=None, ledger=None: [told("a", read())])
     assert [(each.code, each.span.file) for each in report.findings] == [("GL901", "bad.py"), ("GL101", "x.py")]
     assert (report.files, report.unread) == (2, ("bad.py",))
     assert run(select=("GL8",)).unread == ()
-    assert check(["."], Config(select=("GL8",)), RULES, lambda sources, named=(), names=None: ()).unread == ("bad.py",)
+    silent = check(["."], Config(select=("GL8",)), RULES, lambda sources, named=(), names=None, ledger=None: ())
+    assert silent.unread == ("bad.py",)
 
 
 def test_fingerprints_survive_moves_of_lines_and_tell_equal_lines_apart() -> None:

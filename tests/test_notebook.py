@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from graphlint.check import Read, check_sources
+from graphlint.check import check_sources
 from graphlint.config import Config
 from graphlint.errors import Unreadable
 from graphlint.events import HostRead
+from graphlint.judge import Read
 from graphlint.notebook import code, place, python, split
 from graphlint.report import concise, sarif
 from graphlint.report import json as as_json
@@ -56,7 +57,7 @@ def test_findings_name_the_cell() -> None:
     source = parse_bytes(notebook(list(CELLS)), "a.ipynb")
     event = HostRead(span=Span("a.ipynb", 7, 8, 7, 16), text="x.item()", method="item")
     told = Told(Region("a.f", "marked", Span("a.ipynb", 6, 0, 8, 12)), (event,))
-    report = check_sources(Read((source,), ()), Config(), RULES, lambda sources, named=(), names=None: [told])
+    report = check_sources(Read((source,), ()), Config(), RULES, lambda sources, named=(), names=None, ledger=None: [told])
     assert concise.render(report).startswith("a.ipynb:cell 4:2:9: GL101")
     (got,) = json.loads(as_json.render(report, "1"))["diagnostics"]
     assert (got["file"], got["data"]["cell"], got["range"]["start"]) == ("a.ipynb", 4, {"line": 1, "character": 8})

@@ -15,8 +15,8 @@ from typing import cast
 import click
 
 from graphlint import baseline, packs, registry
-from graphlint.check import Read, check_sources, home, read_found, read_text
 from graphlint.check import check as run
+from graphlint.check import check_sources, home, read_found, read_text
 from graphlint.commands import output as shown
 from graphlint.commands import progress
 from graphlint.commands.options import configured, overridden
@@ -24,6 +24,7 @@ from graphlint.commands.output import Wanted
 from graphlint.config import Config
 from graphlint.errors import UsageError
 from graphlint.interp import interpreter
+from graphlint.judge import Read
 from graphlint.notices import INTERNAL
 from graphlint.options import CONFIDENCES, EFFECTS, TARGETS
 from graphlint.registry import ORDER, Registry

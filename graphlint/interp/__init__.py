@@ -10,7 +10,7 @@ Handlers register themselves by importing their modules, which happens here and 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -29,10 +29,11 @@ from graphlint.interp import (
     transfers,
 )
 from graphlint.interp.grounding import grounded, narrowed
-from graphlint.interp.readout import RegionEvents, read_regions
+from graphlint.interp.readout import Reader, RegionEvents
 from graphlint.interp.told import NOTHING_TOLD, Told, assumed
+from graphlint.ledger import Ledger
 from graphlint.outline import outlined
-from graphlint.project import Project
+from graphlint.project import Module, Project
 from graphlint.site.compiled import CAPTURED, ONLY_COMPILED
 from graphlint.site.readout import read_sites
 from graphlint.source import Source, parse_bytes
@@ -60,6 +61,7 @@ def interpret(
     sources: Sequence[Source],
     named: Collection[str] = (),
     names: Mapping[Path, str] = MappingProxyType({}),
+    ledger: Ledger | None = None,
     told: Told = NOTHING_TOLD,
     reader: Callable[[Path, str], Source] = outlined,
 ) -> Iterator[RegionEvents]:
@@ -69,24 +71,45 @@ def interpret(
     the run are reported: a region of one file may lead to events in another.  `told` is what the code does not show,
     `reader` reads what they import.
     """
-    project = Project(sources, reader, names)
+    noted = ledger or Ledger()
+    project = Project(sources, reader, names, noted.roots)
+    regions = Reader(project, named, told).regions
+    for module in project.given:
+        noted.file = module.source.name
+        yield from _of_file(project, module, regions(module), noted)
+        if ledger is not None:
+            ledger.needs[module.source.name], facts = project.needs(module)
+            ledger.facts.update(facts)
+
+
+def _of_file(project: Project, module: Module, inside: Iterable[RegionEvents], ledger: Ledger) -> Iterator[RegionEvents]:
+    around, file = _around(project, module, ledger), module.source.name
+    only, used = ledger.only_compiled(file), set()
+    for each in inside:
+        outside = around.pop(_place(each.region), None)
+        more = outside.events if outside is not None else ()
+        events = grounded(each.events)
+        if each.region.name in only:
+            used.add(each.region.name)
+            events = narrowed(events, Target.COMPILE)
+        yield each._replace(events=(*events, *more))
+    ledger.used[file] = frozenset(used)
+    yield from around.values()
+
+
+def _around(project: Project, module: Module, ledger: Ledger) -> dict[tuple[str, str, int], RegionEvents]:
+    """What code of a file does to regions from outside, by region; which classes it only compiles goes to the ledger."""
     around: dict[tuple[str, str, int], RegionEvents] = {}
-    compiled: set[str] = set()
-    captured: set[str] = set()
-    for each in read_sites(project):
-        if each.region.kind in (ONLY_COMPILED, CAPTURED):
-            (compiled if each.region.kind == ONLY_COMPILED else captured).add(each.region.name)
+    kinds: dict[str, set[str]] = {ONLY_COMPILED: set(), CAPTURED: set()}
+    for each in read_sites(project, module):
+        if each.region.kind in kinds:
+            kinds[each.region.kind].add(each.region.name)
             continue
         known = around.setdefault(_place(each.region), RegionEvents(each.region, (), 0, each.failure))
         around[_place(each.region)] = known._replace(events=(*known.events, *each.events))
-    for inside in read_regions(project, named, told):
-        outside = around.pop(_place(inside.region), None)
-        more = outside.events if outside is not None else ()
-        events = grounded(inside.events)
-        if inside.region.name in compiled - captured:
-            events = narrowed(events, Target.COMPILE)
-        yield inside._replace(events=(*events, *more))
-    yield from around.values()
+    ledger.compiled[module.source.name] = frozenset(kinds[ONLY_COMPILED])
+    ledger.captured[module.source.name] = frozenset(kinds[CAPTURED])
+    return around
 
 
 def _place(region: Region) -> tuple[str, str, int]:

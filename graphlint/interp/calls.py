@@ -241,7 +241,7 @@ def _inherited(frame: Frame, receiver: Instance, name: str, arguments: Arguments
 def module_attribute(frame: Frame, value: ModuleValue, name: str, node: ast.AST) -> Value:
     found = frame.machine.global_(value.module, name)
     if found is None:
-        found = frame.machine.value(frame.machine.project.module(f"{value.module.name}.{name}"))
+        found = frame.machine.value(frame.machine.project.module(f"{value.module.name}.{name}", value.module))
     return Unknown() if found is None else found
 
 

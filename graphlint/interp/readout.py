@@ -31,20 +31,28 @@ class RegionEvents(NamedTuple):
     failure: Exception | None = None
 
 
-def read_regions(project: Project, named: Collection[str] = (), told: Told = NOTHING_TOLD) -> Iterator[RegionEvents]:
-    """The regions of every given file; `named` are functions that the configuration says are captured."""
-    given = project.reported()
-    shared = Machine(project, told)
-    for module in project.given:
+class Reader:
+    """Reads the regions of files that share one project, and with it the results of what they all call."""
+
+    def __init__(self, project: Project, named: Collection[str] = (), told: Told = NOTHING_TOLD) -> None:
+        self._project = project
+        self._named = named
+        self._told = told
+        self._given = project.reported()
+        self._shared = Machine(project, told)
+
+    def regions(self, module: Module) -> Iterator[RegionEvents]:
+        """The regions of a file, with those that the configuration says are captured."""
         reached: Reached = {}
+        named, project = self._named, self._project
         entries: list[Entry] = [*sites(module), *marked(module, named), *compiled(module), *forwards(project, module)]
         for entry in entries:
             # A site is met while the code around it runs, which a result kept from another file would hide.
-            machine = Machine(project, told) if isinstance(entry, Site) else shared
-            for each in _read_entry(machine, module, entry, given, reached):
-                if each.failure is not None and machine is shared:
+            machine = Machine(project, self._told) if isinstance(entry, Site) else self._shared
+            for each in _read_entry(machine, module, entry, self._given, reached):
+                if each.failure is not None and machine is self._shared:
                     # It keeps what was under way when the analysis failed, as if that were finished.
-                    shared = Machine(project, told)
+                    self._shared = Machine(project, self._told)
                 yield each
 
 

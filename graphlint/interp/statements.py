@@ -265,7 +265,7 @@ def run_import(frame: Frame, node: ast.Import | ast.ImportFrom) -> None:
     for alias in node.names:
         name = alias.asname or (alias.name.split(".")[0] if isinstance(node, ast.Import) else alias.name)
         found = imported(frame.module, node, name)
-        value = None if found is None else frame.machine.value(frame.machine.project.follow(found))
+        value = None if found is None else frame.machine.value(frame.machine.project.follow(found, frame.module))
         frame.env[name] = External(alias.name) if value is None else value
 
 

@@ -14,11 +14,13 @@ from pathlib import Path
 from types import MappingProxyType
 
 from graphlint import config, registry
-from graphlint.check import Interpreter, RegionEvents, check
+from graphlint.check import check
 from graphlint.config import Config
 from graphlint.discover import Found, discover, excludes
 from graphlint.fix.marks import Form
 from graphlint.interp import interpreter
+from graphlint.judge import Interpreter, RegionEvents
+from graphlint.ledger import Ledger
 from graphlint.registry import Registry
 from graphlint.source import Source
 from graphlint.spread import WORTHWHILE
@@ -94,9 +96,12 @@ def _stoppable(interpret: Interpreter, is_stale: Callable[[], bool]) -> Interpre
     """An interpreter, given up between two regions when its result is no longer wanted."""
 
     def run(
-        sources: Sequence[Source], named: Collection[str] = (), names: Mapping[Path, str] = MappingProxyType({})
+        sources: Sequence[Source],
+        named: Collection[str] = (),
+        names: Mapping[Path, str] = MappingProxyType({}),
+        ledger: Ledger | None = None,
     ) -> Iterator[RegionEvents]:
-        for each in interpret(sources, named, names):
+        for each in interpret(sources, named, names, ledger):
             if is_stale():
                 raise Stopped
             yield each

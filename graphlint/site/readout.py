@@ -1,4 +1,4 @@
-"""The events of the capture sites of a project, one group a region."""
+"""The events of the capture sites of a file, one group a region."""
 
 from __future__ import annotations
 
@@ -19,13 +19,8 @@ class SiteEvents(NamedTuple):
     failure: Exception | None = None
 
 
-def read_sites(project: Project) -> Iterator[SiteEvents]:
-    """The regions of every given file to which something is done from outside."""
-    for module in project.given:
-        yield from _read(module, project)
-
-
-def _read(module: Module, project: Project) -> Iterator[SiteEvents]:
+def read_sites(project: Project, module: Module) -> Iterator[SiteEvents]:
+    """The regions to which code of a file does something from outside."""
     found: dict[Region, list[Event]] = {}
     try:
         for region, event in told(project, module):

@@ -210,7 +210,7 @@ def _import(walker: Walker, node: ast.Import | ast.ImportFrom) -> bool:
         name = alias.asname or alias.name.split(".")[0]
         bound = imported(walker.module, node, name)
         if bound is not None:
-            walker.scope.slots[name] = walker.resolved(walker.project.follow(bound), node)
+            walker.scope.slots[name] = walker.resolved(walker.project.follow(bound, walker.module), node)
     return False
 
 

@@ -1,0 +1,89 @@
+"""What the analysis of one file led to, by itself: everything a report needs of it, with nothing of other files in it.
+
+An account is plain data.  It depends on the file, on what its code looks into, on the rules and on those settings that
+say what is a region; the settings that choose among findings come after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from graphlint.merge import merged, place
+from graphlint.suppress import Marks
+from graphlint.types import Confidence, Effect, Finding, Region
+
+Effects = tuple[tuple[str, Effect], ...]
+Lines = Mapping[str, Mapping[int, str]]
+"""The text of lines by file and number."""
+
+
+class Own(NamedTuple):
+    """A finding as one region has it: its number among those of the file, with this region's effects and confidence."""
+
+    number: int
+    effects: Effects
+    confidence: Confidence
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A region with what its events led to; `finished` is false where the analysis failed in it."""
+
+    region: Region
+    own: tuple[Own, ...]
+    unknown_calls: int
+    finished: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What one file led to.
+
+    `found` has one finding a place, in this file or in another; `broken` says what was not looked at.  `lines` are those
+    that the findings point to.  `cells` is that of the source.  `used` are the classes of this file whose `forward` was
+    taken to be compiled only, because of what this file does (`compiled`, `captured`: classes of any file) or others do.
+    """
+
+    file: str
+    found: tuple[Finding, ...] = ()
+    broken: tuple[Finding, ...] = ()
+    regions: tuple[Judged, ...] = ()
+    lines: Lines = field(default_factory=dict)
+    marks: Marks | None = None
+    cells: tuple[tuple[int, int], ...] = ()
+    compiled: frozenset[str] = frozenset()
+    captured: frozenset[str] = frozenset()
+    used: frozenset[str] = frozenset()
+
+
+class Told(NamedTuple):
+    """A region with its findings as the rules gave them."""
+
+    region: Region
+    findings: tuple[Finding, ...]
+    unknown_calls: int
+    finished: bool = True
+
+
+def joined(told: Iterable[Told]) -> tuple[tuple[Finding, ...], tuple[Judged, ...]]:
+    """The findings of some regions, one a place, and the regions with references to them."""
+    regions = [(each, merged(each.findings)) for each in told]
+    found = merged(finding for _, own in regions for finding in own)
+    number = {place(each): index for index, each in enumerate(found)}
+    return found, tuple(
+        Judged(
+            each.region,
+            tuple(Own(number[place(one)], one.effects, one.confidence) for one in own),
+            each.unknown_calls,
+            each.finished,
+        )
+        for each, own in regions
+    )
+
+
+def only_compiled(accounts: Collection[Account]) -> frozenset[str]:
+    """The classes whose `forward` is compiled somewhere and captured nowhere."""
+    compiled = frozenset(name for each in accounts for name in each.compiled)
+    return compiled - frozenset(name for each in accounts for name in each.captured) if compiled else compiled

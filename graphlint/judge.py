@@ -1,0 +1,155 @@
+"""Files become accounts: regions are interpreted, their events judged, and what belongs to one file put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple, Protocol
+
+from graphlint import suppress
+from graphlint.account import Account, Told, joined
+from graphlint.config import Config
+from graphlint.errors import Unreadable
+from graphlint.events import Event
+from graphlint.ledger import Ledger
+from graphlint.notices import LIMIT, UNREADABLE, internal, notice, top
+from graphlint.registry import Registry
+from graphlint.roots import Roots
+from graphlint.source import Source, comments
+from graphlint.spread import Texts
+from graphlint.types import Finding, Region, Span
+
+
+class RegionEvents(Protocol):
+    """What the interpreter tells of one region."""
+
+    @property
+    def region(self) -> Region: ...
+    @property
+    def events(self) -> Sequence[Event]: ...
+    @property
+    def unknown_calls(self) -> int: ...
+    @property
+    def failure(self) -> Exception | None: ...
+
+
+class Interpreter(Protocol):
+    """What gives the events of every region of some files, file by file.
+
+    `names` are the names of all files of the run.  `ledger` takes down which file comes next and what it needed.
+    """
+
+    def __call__(
+        self,
+        sources: Sequence[Source],
+        named: Collection[str] = (),
+        names: Mapping[Path, str] = ...,
+        ledger: Ledger | None = None,
+    ) -> Iterable[RegionEvents]: ...
+
+
+class Read(NamedTuple):
+    """Parsed files, and a notice for each that is not."""
+
+    sources: tuple[Source, ...]
+    notices: tuple[Finding, ...]
+
+
+class Judge(NamedTuple):
+    """How files are judged; `names` are the names of all files of the run, `roots` the folders they lie below."""
+
+    config: Config
+    registry: Registry
+    interpret: Interpreter
+    names: Mapping[Path, str] = MappingProxyType({})
+    roots: Roots | None = None
+
+    def accounts(self, given: Read, texts: Texts, ledger: Ledger) -> list[Account]:
+        """The account of every file, also of those that cannot be read."""
+        told: dict[str, list[Told]] = {source.name: [] for source in given.sources}
+        broken: dict[str, list[Finding]] = {}
+        if told:
+            self._judge(given, ledger, told, broken)
+        unread = [Account(each.span.file, broken=(each,)) for each in given.notices]
+        return [
+            self._account(each, told[each.name], broken.get(each.name, []), texts, ledger) for each in given.sources
+        ] + unread
+
+    def _judge(self, given: Read, ledger: Ledger, told: dict[str, list[Told]], broken: dict[str, list[Finding]]) -> None:
+        """Sort what the interpreter tells by file; what it fails at is lost with what would have come after."""
+        ledger.file = given.sources[0].name
+        try:
+            for each in self.interpret(given.sources, self.config.regions, self.names, ledger):
+                if not self._is_wanted(each):
+                    continue
+                if each.failure is not None:
+                    broken.setdefault(ledger.file, []).append(_unfinished(each.region, each.failure))
+                found = tuple(self.registry.judge(each.events, each.region.name))
+                told[ledger.file].append(Told(each.region, found, each.unknown_calls, each.failure is None))
+        except Exception as error:
+            lost = internal(error, top("."), "interpreting; regions not listed were not checked")
+            broken.setdefault(ledger.file, []).append(lost)
+
+    def _is_wanted(self, each: RegionEvents) -> bool:
+        """Leave out the regions that a configuration does not want; one whose analysis failed is always told."""
+        only, skip = self.config.only_regions, self.config.skip_regions
+        name = each.region.name
+        wanted = not only or any(fnmatchcase(name, pattern) for pattern in only)
+        return each.failure is not None or (wanted and not any(fnmatchcase(name, pattern) for pattern in skip))
+
+    def _account(
+        self, source: Source, told: Sequence[Told], broken: Sequence[Finding], texts: Texts, ledger: Ledger
+    ) -> Account:
+        found, regions = joined(told)
+        # A mark may accept what another file finds here, so marks are read whether or not something was found.
+        marks = suppress.marks(source, self.registry.words, self.config.require_reasons) if comments(source) else None
+        return Account(
+            source.name,
+            found,
+            tuple(broken),
+            regions,
+            _lines((*found, *broken), texts),
+            marks,
+            source.cells,
+            *ledger.classes(source.name),
+        )
+
+
+def _unfinished(region: Region, failure: Exception) -> Finding:
+    if isinstance(failure, RecursionError):
+        told = f"`{region.name}` nests too deeply to be followed; it was not checked to its end"
+        return notice(LIMIT, region.span, told, "split the longest expression or `elif` chain in it")
+    return internal(failure, region.span, f"interpreting `{region.name}`; it was not checked to its end")
+
+
+def _lines(findings: Iterable[Finding], texts: Texts) -> dict[str, dict[int, str]]:
+    """The lines that findings point to."""
+    wanted: dict[str, set[int]] = {}
+    for each in findings:
+        for span in spans(each):
+            wanted.setdefault(span.file, set()).update((span.line, span.end_line))
+    return {file: texts.some(file, numbers) for file, numbers in sorted(wanted.items()) if file in texts}
+
+
+def spans(finding: Finding) -> Iterator[Span]:
+    """Every place that a finding speaks of."""
+    yield finding.span
+    yield from (step.span for step in finding.trail)
+    yield from (edit.span for edit in finding.fix.edits) if finding.fix is not None else ()
+
+
+def collected(readers: Iterable[tuple[str, Callable[[], Source]]]) -> Read:
+    """Read every file that can be read, by name."""
+    sources: list[Source] = []
+    notices: list[Finding] = []
+    for name, reader in readers:
+        try:
+            sources.append(reader())
+        except Unreadable as error:
+            help = "mend it, or leave it out with `exclude` in `[tool.graphlint]`"
+            notices.append(notice(UNREADABLE, top(name, error.line), f"`{name}` {error.reason}", help))
+        except Exception as error:
+            notices.append(internal(error, top(name), f"reading `{name}`"))
+    return Read(tuple(sources), tuple(notices))

@@ -1,0 +1,179 @@
+"""Accounts become pages: what is told of one file, whichever files it was found from, after the choices of the user.
+
+A page needs only what was found in its own file and the comments there, so pages are made one by one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from graphlint import baseline, perfile, suppress
+from graphlint.account import Account, Judged, Lines
+from graphlint.config import Config
+from graphlint.merge import Place, merged, narrowed, place
+from graphlint.notices import INTERNAL, LIMIT, UNREADABLE, Notice
+from graphlint.registry import Registry, is_chosen, worst
+from graphlint.rule import Rule
+from graphlint.source import Source
+from graphlint.types import Effect, Finding, RegionReport, Span, Target
+
+ALWAYS = frozenset({UNREADABLE.code, INTERNAL.code})
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What is told of one file; `findings` have fingerprints, `hidden` and `limits` count what is left out.
+
+    `unchecked` are the findings that say what was not looked at.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    suppressed: int = 0
+    hidden: int = 0
+    limits: int = 0
+    unchecked: frozenset[Place] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """Everything that was found in one file, from any file, with its comments."""
+
+    found: list[Finding] = field(default_factory=list)
+    broken: list[Finding] = field(default_factory=list)
+    marks: list[suppress.Marks] = field(default_factory=list)
+
+
+def entries(accounts: Iterable[Account]) -> dict[str, Entries]:
+    """What was found, by the file in which it was found."""
+    by_file: dict[str, Entries] = {}
+    for account in accounts:
+        if account.marks is not None and any(account.marks):
+            by_file.setdefault(account.file, Entries()).marks.append(account.marks)
+        for each in account.found:
+            by_file.setdefault(each.span.file, Entries()).found.append(each)
+        for each in account.broken:
+            by_file.setdefault(each.span.file, Entries()).broken.append(each)
+    return by_file
+
+
+@dataclass(frozen=True)
+class Chooser:
+    """The choices of the user: what is selected, shown and accepted; `path` says where a reported file is."""
+
+    config: Config
+    registry: Registry
+    path: Callable[[str], str]
+    sources: Mapping[str, Source]
+
+    @cached_property
+    def active(self) -> frozenset[str]:
+        """The codes that could have been found in this run."""
+        return frozenset(page.code for page in self.registry.pages if self._is_active(page))
+
+    @cached_property
+    def ignored(self) -> perfile.Ignored:
+        return perfile.ignored(self.config)
+
+    def page(self, file: str, inside: Entries, lines: Lines) -> Page:
+        """Put together and choose from what was found in one file."""
+        selected = self._selected(merged([*inside.found, *inside.broken]))
+        left = [each.code for each in selected if not self._is_shown(each)]
+        kept = self._accepted(file, selected, inside.marks[0] if inside.marks else None)
+        text = lines.get(file, {})
+        told = baseline.fingerprinted(kept.findings, lambda span: text.get(span.line, ""), self.home)
+        return Page(
+            told,
+            kept.suppressed,
+            len(left) - left.count(LIMIT.code),
+            sum(each.code == LIMIT.code for each in selected),
+            frozenset(map(place, inside.broken)),
+        )
+
+    def region(self, judged: Judged, account: Account, kept: Callable[[Place], bool]) -> RegionReport:
+        """What is predicted for one region, of what was kept."""
+        effects: list[Effect] = []
+        for number, own, confidence in judged.own:
+            finding = account.found[number]
+            if confidence >= self.config.min_confidence or self._is_asked(finding):
+                live = narrowed(finding, own, self.config.target)
+                if live is not None and self._is_chosen(finding) and kept(place(finding)):
+                    effects.append(live.effect)
+        faults = [effect for effect in effects if effect is not Effect.NOTE]
+        counts = tuple((effect.value, faults.count(effect)) for effect in Effect if effect in faults)
+        verdict = worst(faults).value if faults else "clean"
+        return RegionReport(judged.region, verdict, len(faults), judged.unknown_calls, counts)
+
+    def home(self, file: str) -> str:
+        """The name of a file relative to the root of the configuration, wherever the run started."""
+        return home(file, self.path(file), self.config)
+
+    def _selected(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+        live = (narrowed(each, each.effects, self.config.target) for each in findings if self._is_chosen(each))
+        return tuple(each for each in live if each is not None)
+
+    def _is_chosen(self, finding: Finding) -> bool:
+        select = () if finding.code in ALWAYS else self.config.select
+        left_out = self.ignored(self.path(finding.span.file))
+        return is_chosen(finding.code, finding.rule, select, self.config.ignore) and (
+            not left_out or is_chosen(finding.code, finding.rule, (), left_out)
+        )
+
+    def _is_shown(self, finding: Finding) -> bool:
+        """Sure enough, or a limit that was asked for by its code: limits are many, so they are only counted otherwise."""
+        return finding.confidence >= self.config.min_confidence or self._is_asked(finding)
+
+    def _is_asked(self, finding: Finding) -> bool:
+        return finding.code == LIMIT.code and (LIMIT.code in self.config.select or LIMIT.name in self.config.select)
+
+    def _accepted(self, file: str, findings: tuple[Finding, ...], marks: suppress.Marks | None) -> suppress.Kept:
+        """Honour the comments of a file, and add notices about comments that are wrong or useless.
+
+        Comments may speak of findings that are hidden; only those that are shown are counted and kept.
+        """
+        read = {file: marks} if marks is not None else {}
+        kept = suppress.apply(findings, read)
+        about = [each for found in read.values() for each in found.notices]
+        about += suppress.unused(kept.unused, self.active, self.sources)
+        shown = [each for each in kept.findings if self._is_shown(each)]
+        suppressed = sum(map(self._is_shown, findings)) - len(shown)
+        said = [each for each in self._selected(about) if self._is_shown(each)]
+        return suppress.Kept(tuple(sorted((*shown, *said), key=place)), suppressed, kept.unused)
+
+    def _is_active(self, page: Rule | Notice) -> bool:
+        if isinstance(page, Rule):
+            effects = ((Target.GRAPH, page.predicts), (Target.COMPILE, page.compile))
+            if not any(effect and target & self.config.target for target, effect in effects):
+                return False
+        return is_chosen(page.code, page.name, self.config.select, self.config.ignore)
+
+
+def home(file: str, path: str, config: Config) -> str:
+    """The name of a file at a path relative to the root of the configuration, if it is below that."""
+    root = os.path.join(os.path.abspath(config.root), "")
+    full = os.path.abspath(path)
+    return full.removeprefix(root).replace(os.sep, "/") if full.startswith(root) else file
+
+
+def joined(reports: Iterable[RegionReport]) -> Iterator[RegionReport]:
+    """One report a region: what is done to it from outside may have been found in another file than what it does."""
+    same: dict[tuple[str, Span], list[RegionReport]] = {}
+    for each in reports:
+        same.setdefault((each.region.name, each.region.span), []).append(each)
+    for group in same.values():
+        yield group[0] if len(group) == 1 else _sum(group)
+
+
+def _sum(group: Sequence[RegionReport]) -> RegionReport:
+    counts = {effect.value: sum(dict(each.counts).get(effect.value, 0) for each in group) for effect in Effect}
+    told = tuple((effect, number) for effect, number in counts.items() if number)
+    faults = [Effect(effect) for effect, _ in told]
+    return RegionReport(
+        group[0].region,
+        worst(faults).value if faults else "clean",
+        sum(each.findings for each in group),
+        sum(each.unknown_calls for each in group),
+        told,
+    )

@@ -1,0 +1,69 @@
+"""Where dotted names are looked up: below the folder that the asking file's package lies in, then below those of the
+other files of a run.
+
+The roots belong to the run and not to a batch of its files, so what a name means does not depend on how files are
+shared out.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+DEEPEST_ROOT = 8
+
+
+class Roots:
+    """The first folders upwards from some files that are no packages, sorted."""
+
+    def __init__(self, paths: Iterable[Path]) -> None:
+        self._packages: dict[Path, tuple[Path, tuple[str, ...]]] = {}
+        self._listed: dict[Path, frozenset[str]] = {}
+        self._around: dict[tuple[Path, str], tuple[Path, ...]] = {}
+        folders = dict.fromkeys(path.parent for path in paths)
+        self.folders = tuple(sorted({self._package(folder)[0] for folder in folders}))
+
+    def package_of(self, path: Path) -> tuple[Path, list[str]]:
+        """(root folder, dotted parts) of a file."""
+        root, parts = self._package(path.parent)
+        return root, [*parts, *([] if path.name == "__init__.py" else [path.stem])]
+
+    def _package(self, folder: Path) -> tuple[Path, tuple[str, ...]]:
+        if folder not in self._packages:
+            if folder == folder.parent or not (folder / "__init__.py").is_file():
+                self._packages[folder] = folder, ()
+            else:
+                root, parts = self._package(folder.parent)
+                self._packages[folder] = root, (*parts, folder.name)
+        return self._packages[folder]
+
+    def candidates(self, name: str, home: Path) -> Iterator[tuple[Path, Path]]:
+        """The files that a dotted name can stand for, the likeliest first, each with its root."""
+        parts = name.split(".")
+        if not all(part.isidentifier() for part in parts):
+            return
+        for root in self._holding(parts[0], home):
+            file = root.joinpath(*parts)
+            yield file / "__init__.py", root
+            yield file.with_name(parts[-1] + ".py"), root
+
+    def _holding(self, first: str, home: Path) -> tuple[Path, ...]:
+        """The folders in which a name can begin."""
+        key = (home, first)
+        if key not in self._around:
+            roots = dict.fromkeys((home, *self.folders))
+            # The folder around a namespace package: one above the files that is called what an import begins with.
+            around = (folder for root in roots for folder in (root, *list(root.parents)[:DEEPEST_ROOT]))
+            above = [folder.parent for folder in around if folder.name == first]
+            inside = [root for root in roots if not self._names(root).isdisjoint((first, f"{first}.py"))]
+            self._around[key] = tuple(dict.fromkeys((*inside, *above)))
+        return self._around[key]
+
+    def _names(self, folder: Path) -> frozenset[str]:
+        if folder not in self._listed:
+            try:
+                self._listed[folder] = frozenset(os.listdir(folder))
+            except OSError:
+                self._listed[folder] = frozenset()
+        return self._listed[folder]
