@@ -28,10 +28,12 @@ from graphlint.events import HostToDevice
 from graphlint.rule import finding, rule
 from graphlint.types import Finding
 
+HELD = {"input": "an argument of the region", "state": "a plain attribute, which moves with no module"}
+
 
 @rule("GL302", on=HostToDevice, predicts="breaks")
 def host_to_device(event: HostToDevice) -> Finding | None:
-    born = f", born on the host by `{event.origin}`" if event.origin else ""
+    born = f", {HELD[event.origin]}" if event.origin in HELD else ""
     return finding(
         event,
         f"`{event.call}` copies a host tensor to the device{born}",

@@ -26,6 +26,7 @@ from graphlint.interp.mutation import path_of
 from graphlint.interp.objects import record_of, store_attribute
 from graphlint.types import Confidence
 from graphlint.values import (
+    READ_BACK,
     Arguments,
     Bool,
     ExternalObject,
@@ -170,7 +171,7 @@ def _selected(tensor: Tensor, index: Value) -> Value:
         tensor.kind,
         rank_after(tensor.rank, index),
         tensor.sure,
-        tensor.role if tensor.role == "input" else "",
+        tensor.role if tensor.role in ("input", READ_BACK) else "",
     )
 
 

@@ -10,6 +10,7 @@ from graphlint.interp.dispatch import apply, attribute, element
 from graphlint.interp.expressions import formats
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import device_tensor, first, function
+from graphlint.interp.results import origin_of_read
 from graphlint.values import (
     EITHER,
     Arguments,
@@ -59,13 +60,8 @@ def cast(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
 
 
 def _converted(frame: Frame, name: str, value: Value | None, node: ast.AST) -> Value:
-    origin = (
-        Origin.DATA
-        if any(True for _ in tensors_in(value))
-        else value.origin
-        if isinstance(value, Number)
-        else Origin.CONFIG
-    )
+    held = next(tensors_in(value), None) if value is not None else None
+    origin = origin_of_read(held) if held is not None else value.origin if isinstance(value, Number) else Origin.CONFIG
     if name == "bool":
         if value is None or any(True for _ in tensors_in(value, 0)):
             return EITHER

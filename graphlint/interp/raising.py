@@ -83,7 +83,7 @@ def _state(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, 
 
 
 def _clock(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, sure: Confidence) -> None:
-    """A clock moves on; an address or an environment is hardly ever another at the next call, unless it is computed with."""
+    """A clock moves on; an address or an environment is hardly ever another at the next call."""
     sure = sure if not effect.why or _is_number(frame, node) else Confidence.POSSIBLE
     frame.emit(events.ClockRead, node, sure, call=short(row), what=effect.why or "clock")
 

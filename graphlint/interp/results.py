@@ -14,6 +14,7 @@ from graphlint.interp.placement import default_place, placed
 from graphlint.types import Confidence, Target
 from graphlint.values import (
     EITHER,
+    READ_BACK,
     Bool,
     DeviceValue,
     DtypeValue,
@@ -80,7 +81,13 @@ PLAIN: dict[str, Value] = {
 
 def _number_origin(facts: Facts) -> Origin:
     reads = any(effect.kind == "read" for effect in facts.row.effects)
-    return Origin.DATA if reads else Origin.SHAPE
+    return origin_of_read(facts.value("self")) if reads else Origin.SHAPE
+
+
+def origin_of_read(tensor: Value | None) -> Origin:
+    """What a number read from a tensor depends on: on what the region computes, or on what it was given on the host."""
+    given = isinstance(tensor, Tensor) and tensor.place in (Place.HOST, Place.PINNED) and tensor.role != READ_BACK
+    return Origin.ARGUMENT if given else Origin.DATA
 
 
 def _tensor(frame: Frame, tree: grammar.Result, facts: Facts) -> Value:
@@ -111,14 +118,19 @@ def _map(value: Value | None, change: Callable[[Tensor], Tensor]) -> Value:
 
 def _like(tensor: Tensor, kind: str, rank: grammar.Rank | None, facts: Facts) -> Tensor:
     new_rank = tensor.rank if rank is None else rank_of(rank, facts)
-    return Tensor(tensor.place, KINDS.get(kind, tensor.kind), new_rank, tensor.sure)
+    return Tensor(tensor.place, KINDS.get(kind, tensor.kind), new_rank, tensor.sure, _kept(tensor))
+
+
+def _kept(tensor: Tensor) -> str:
+    """What is computed of values that were read back depends on the device as they do."""
+    return tensor.role if tensor.role == READ_BACK else ""
 
 
 def _reduce(tensor: Tensor, kind: str, facts: Facts) -> Tensor:
     rank: int | None = 0
     if facts.none("dim") is not True:
         rank = _reduced_rank(tensor.rank, facts)
-    return Tensor(tensor.place, KINDS.get(kind, tensor.kind), rank, tensor.sure)
+    return Tensor(tensor.place, KINDS.get(kind, tensor.kind), rank, tensor.sure, _kept(tensor))
 
 
 def _reduced_rank(rank: int | None, facts: Facts) -> int | None:

@@ -24,8 +24,10 @@ from graphlint.values import (
     Origin,
     Seq,
     Tensor,
+    Union,
     Unknown,
     Value,
+    members,
 )
 
 Special = Callable[[Frame, Facts, ast.AST], Value]
@@ -76,6 +78,8 @@ def _is_data(value: Value | None, depth: int = 2) -> bool:
     """Whether a value is a number that depends on tensor data, or a sequence with one."""
     if isinstance(value, Number):
         return value.origin is Origin.DATA
+    if isinstance(value, Union):
+        return any(_is_data(member, depth) for member in members(value))
     if not isinstance(value, Seq) or not depth:
         return False
     parts = [*(value.items or ()), *([value.rest] if value.rest is not None else [])]

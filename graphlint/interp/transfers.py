@@ -14,22 +14,26 @@ from graphlint.events import DeviceToHost, FrozenScalar, HostLiteral, HostToDevi
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
 from graphlint.interp.placement import default_place, kind_of, place_named
-from graphlint.interp.raising import short
+from graphlint.interp.raising import raise_effect, short
+from graphlint.interp.results import origin_of_read
 from graphlint.interp.torch_calls import SPECIAL, Special
 from graphlint.types import Confidence
 from graphlint.values import (
+    READ_BACK,
     Bool,
     DeviceValue,
     DtypeValue,
     External,
     Kind,
     Number,
+    Opaque,
     Place,
     Seq,
     Tensor,
     Text,
     Unknown,
     Value,
+    join,
     join_all,
     members,
     tensors_in,
@@ -61,7 +65,8 @@ def move(frame: Frame, tensor: Tensor, place: Place | None, facts: Facts, node: 
         if tensor.place is Place.HOST and _non_blocking(facts) and frame.machine.told.torch < UNPINNED_REFUSED:
             frame.emit(FrozenScalar, node, tensor.sure, what="pageable host tensor", recorded="address")
         elif not (tensor.place is Place.PINNED and _non_blocking(facts)):
-            frame.emit(HostToDevice, node, tensor.sure, call=short(facts.row), origin=tensor.role)
+            origin = "" if tensor.role == READ_BACK else tensor.role
+            frame.emit(HostToDevice, node, tensor.sure, call=short(facts.row), origin=origin)
     elif place is Place.HOST and tensor.place is Place.DEVICE and not _non_blocking(facts):
         frame.emit(DeviceToHost, node, tensor.sure, call=short(facts.row))
     # Code inside a region moves things to the device it runs on, whatever the device is called there.
@@ -122,13 +127,30 @@ def _moved(frame: Frame, facts: Facts, node: ast.AST, place: Place | None, kind:
             changed.append(member)
             continue
         there = move(frame, member, _settled(place, member), facts, node)
-        changed.append(member.replace(place=there, kind=member.kind if kind is None else kind, role=""))
+        was_read = member.role == READ_BACK or member.place is Place.DEVICE
+        role = READ_BACK if was_read and there is Place.HOST else ""
+        changed.append(member.replace(place=there, kind=member.kind if kind is None else kind, role=role))
     return join_all(changed) if changed else Unknown()
 
 
 def _settled(place: Place | None, tensor: Tensor) -> Place | None:
     """A device nobody can name is the device the region runs on, if the tensor is there already."""
     return Place.DEVICE if place is Place.UNKNOWN and tensor.place is Place.DEVICE else place
+
+
+@special("torch.Tensor.tolist")
+def tolist(frame: Frame, facts: Facts, node: ast.AST) -> Value:
+    """Nested lists of numbers, as deep as the tensor has dimensions."""
+    for effect in facts.row.effects:
+        raise_effect(frame, facts.row, effect, facts, node)
+    tensor = facts.value("self")
+    number: Value = Number(tensor.kind if isinstance(tensor, Tensor) else Kind.ANY, None, origin_of_read(tensor))
+    rank = tensor.rank if isinstance(tensor, Tensor) else None
+    if rank is None:
+        return Seq("list", None, join(number, Opaque()))
+    for _ in range(rank):
+        number = Seq("list", None, number)
+    return number
 
 
 @special("torch.Tensor.cuda")

@@ -36,6 +36,7 @@ from graphlint.values.containers import (
 from graphlint.values.plain import (
     EITHER,
     FALSE,
+    READ_BACK,
     TRUE,
     Bool,
     DeviceValue,
@@ -51,6 +52,7 @@ from graphlint.values.plain import (
 __all__ = [
     "EITHER",
     "FALSE",
+    "READ_BACK",
     "TRUE",
     "Arguments",
     "Bool",

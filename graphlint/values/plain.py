@@ -40,10 +40,14 @@ OPAQUE = intern(Opaque)
 NOTHING = intern(Nothing)
 
 
+READ_BACK = "read back"
+"""The role of a tensor on the host that was copied from the device."""
+
+
 class Tensor(Value):
     """A tensor; `rank` is None when unknown, `sure` says how sure it is that this is a tensor at that place.
 
-    `role` is "", "input" (argument of the region), "parameter", "buffer" or "state" (a plain attribute).
+    `role` is "", "input" (argument of the region), "parameter", "buffer", "state" (a plain attribute) or `READ_BACK`.
     """
 
     __slots__ = fields = ("place", "kind", "rank", "sure", "role")
