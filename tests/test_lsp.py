@@ -33,6 +33,9 @@ class Editor:
         self.told: dict[str, list[list[lsp.Diagnostic]]] = {}
         self.shown: list[lsp.ShowDocumentParams] = []
         self.logged: list[lsp.LogMessageParams] = []
+        self.progress: list[object] = []
+        self.capabilities = lsp.ClientCapabilities()
+        self.before = "pass"
         self.news = asyncio.Event()
         self.version = 0
 
@@ -50,12 +53,23 @@ class Editor:
             self.news.set()
             return lsp.ShowDocumentResult(True)
 
+        def created(params: lsp.WorkDoneProgressCreateParams) -> None:
+            self.progress.append(params.token)
+
+        def progressed(params: lsp.ProgressParams) -> None:
+            self.progress.append(params.value)
+            self.news.set()
+
+        self.client.feature(lsp.WINDOW_WORK_DONE_PROGRESS_CREATE)(created)
+        self.client.feature(lsp.PROGRESS)(progressed)
         self.client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(published)
         self.client.feature(lsp.WINDOW_SHOW_DOCUMENT)(shown)
         self.client.feature(lsp.WINDOW_LOG_MESSAGE)(logged)
-        await self.client.start_io(sys.executable, "-m", "graphlint", "lsp", "--stdio")
+        await self.client.start_io(
+            sys.executable, "-c", f"{self.before}; from graphlint.cli import main; main()", "lsp", "--stdio"
+        )
         root = uris.from_fs_path(str(self.folder))
-        params = lsp.InitializeParams(capabilities=lsp.ClientCapabilities(), root_uri=root)
+        params = lsp.InitializeParams(capabilities=self.capabilities, root_uri=root)
         await self.client.initialize_async(params)
         self.client.initialized(lsp.InitializedParams())
         return self
@@ -111,10 +125,10 @@ class Editor:
         return list(found or [])
 
 
-def play(folder: Path, scene: Callable[[Editor], Awaitable[None]]) -> None:
+def play(folder: Path, scene: Callable[[Editor], Awaitable[None]], editor: Editor | None = None) -> None:
     async def run() -> None:
-        async with Editor(folder) as editor:
-            await scene(editor)
+        async with editor or Editor(folder) as present:
+            await scene(present)
 
     asyncio.run(run())
 
@@ -238,6 +252,29 @@ def test_a_request_can_be_cancelled(tmp_path: Path) -> None:
             await asyncio.wait_for(asyncio.wrap_future(future) if not asyncio.isfuture(future) else future, WAIT)
 
     play(tmp_path, scene)
+
+
+@pytest.mark.parametrize("shows", [True, False])
+def test_a_long_check_is_shown_to_a_client_that_can_show_it(shows: bool, tmp_path: Path) -> None:
+    many = "".join(FAULTY.replace("class M", f"class M{n}") for n in range(1200))
+
+    async def scene(editor: Editor) -> None:
+        editor.open("model.py", many)
+        await editor.until(lambda: bool(editor.told.get(editor.uri("model.py"))))
+        if not shows:
+            assert editor.progress == []
+            return
+        await editor.until(lambda: len(editor.progress) == 3)
+        _, begin, end = editor.progress
+        assert (kind(begin), kind(end)) == ("begin", "end")
+
+    def kind(value: object) -> str:
+        return str(value["kind"] if isinstance(value, dict) else getattr(value, "kind"))  # noqa: B009
+
+    patient = Editor(tmp_path)
+    patient.capabilities = lsp.ClientCapabilities(window=lsp.WindowClientCapabilities(work_done_progress=shows))
+    patient.before = "from graphlint.lsp import server; server.PATIENCE = 0.01"
+    play(tmp_path, scene, patient)
 
 
 def test_configuration_and_its_errors_reach_the_editor(tmp_path: Path) -> None:

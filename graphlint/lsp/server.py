@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
+from uuid import uuid4
 
 from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
@@ -25,6 +26,8 @@ from graphlint.lsp.desk import Desk, Stopped
 from graphlint.types import Finding, Report
 
 DELAY = 0.25
+PATIENCE = 1.0
+"""Seconds after which it is shown that a check is under way."""
 STACK = 256 << 20
 """Bytes of stack of the thread that checks: expressions of generated code nest deeply."""
 T = TypeVar("T")
@@ -44,7 +47,28 @@ class Server(LanguageServer):
         threading.stack_size(before)
 
     async def work(self, doing: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self.worker, doing)
+        """Do something in the thread that checks; what takes long is shown as under way where the client can show it."""
+        telling = asyncio.create_task(self._tell()) if self._shows_progress() else None
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self.worker, doing)
+        finally:
+            if telling is not None:
+                telling.cancel()
+
+    def _shows_progress(self) -> bool:
+        window = self.client_capabilities.window
+        return window is not None and bool(window.work_done_progress)
+
+    async def _tell(self) -> None:
+        """Show that something is under way, from a moment later until this is cancelled."""
+        await asyncio.sleep(PATIENCE)
+        token = str(uuid4())
+        await self.work_done_progress.create_async(token)
+        self.work_done_progress.begin(token, lsp.WorkDoneProgressBegin("graphlint", message="checking"))
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.work_done_progress.end(token, lsp.WorkDoneProgressEnd())
 
     def writer(self, report: Report) -> Writer:
         open = {reported(path): text for path, text in self.desk.open.items()}
