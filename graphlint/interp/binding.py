@@ -6,8 +6,9 @@ import ast
 from typing import TYPE_CHECKING
 
 from graphlint.interp.annotations import annotated, narrow_to
+from graphlint.interp.naming import is_host
 from graphlint.project import FunctionDecl
-from graphlint.values import Arguments, Function, Seq, Table, Unknown, Value, join, join_all, members, one_of
+from graphlint.values import Arguments, Function, Seq, Table, Unknown, Value, hosted, join, join_all, members, one_of
 
 if TYPE_CHECKING:
     from graphlint.interp.machine import Machine
@@ -61,7 +62,8 @@ def _fit(machine: Machine, decl: FunctionDecl, arg: ast.arg, value: Value) -> Va
     """The value as the parameter's annotation lets it be; the value is evidence, the annotation fills the unknown."""
     if arg.annotation is None or not isinstance(value, Unknown):
         return value
-    return narrow_to(value, annotated(machine, decl.module, arg.annotation, decl.owner))
+    hint = narrow_to(value, annotated(machine, decl.module, arg.annotation, decl.owner))
+    return hosted(hint) if is_host(arg.arg) else hint
 
 
 def _fill(machine: Machine, decl: FunctionDecl, env: dict[str, Value], arguments: Arguments) -> None:

@@ -6,7 +6,7 @@ import ast
 
 from graphlint.effects.table import lookup
 from graphlint.events import LibraryRefused
-from graphlint.interp import torch_attributes, torch_calls
+from graphlint.interp import operations, torch_attributes, torch_calls
 from graphlint.interp.dispatch import ATTRIBUTES, CALLS, ELEMENTS, apply, attribute, count_unknown, element, item, register
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import FUNCTIONS, METHODS, MODULE_METHODS
@@ -17,6 +17,7 @@ from graphlint.values import (
     Arguments,
     Candidate,
     ClassValue,
+    DeviceValue,
     External,
     ExternalObject,
     Function,
@@ -196,6 +197,9 @@ def call_external(frame: Frame, callee: External, arguments: Arguments, node: as
         return torch_calls.call_row(frame, name, arguments, node, None)
     if name.startswith("torch.nn.") and name.rpartition(".")[2][:1].isupper():
         return ExternalObject(name, arguments)
+    found = operations.called(frame, name, arguments, node) if name.startswith("torch.ops.") else None
+    if found is not None:
+        return found
     count_unknown(frame, node)
     return Unknown()
 
@@ -280,6 +284,11 @@ def external_object_attribute(frame: Frame, value: ExternalObject, name: str, no
 @register(ATTRIBUTES, Tensor)
 def tensor_attribute(frame: Frame, value: Tensor, name: str, node: ast.AST) -> Value:
     return torch_attributes.tensor_attribute(frame, value, name, node)
+
+
+@register(ATTRIBUTES, DeviceValue)
+def device_attribute(frame: Frame, value: DeviceValue, name: str, node: ast.AST) -> Value:
+    return torch_attributes.device_attribute(value, name)
 
 
 @register(ATTRIBUTES, Seq, Table, Text, Number, Method)

@@ -14,6 +14,7 @@ from graphlint.interp.dispatch import apply, attribute
 from graphlint.interp.frame import Frame, State
 from graphlint.interp.isinstance import split
 from graphlint.interp.mutation import path_of
+from graphlint.interp.naming import platform
 from graphlint.types import Confidence, Target
 from graphlint.values import (
     Arguments,
@@ -42,6 +43,7 @@ from graphlint.values import (
     members,
 )
 
+UNDECIDED = (Unknown, Opaque, Bool)
 IS_TENSOR = External("torch.is_tensor")
 
 
@@ -81,7 +83,82 @@ def test(frame: Frame, node: ast.expr, construct: str) -> Test:
         case ast.NamedExpr(target=target, value=inner):
             value = frame.eval(node)
             return _truthy(frame, target, value, inner, construct)
-    return _truthy(frame, node, frame.eval(node), node, construct)
+    value = frame.eval(node)
+    return (
+        _about_platform(node, value) or _about_place(frame, node, construct) or _truthy(frame, node, value, node, construct)
+    )
+
+
+def _about_platform(node: ast.expr, value: Value) -> Test | None:
+    """`if is_npu():` and the like: code for another platform runs under no CUDA graph."""
+    if isinstance(node, ast.Call) and not node.args and not node.keywords:
+        node = node.func
+    name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    answer = platform(name) if name and isinstance(value, UNDECIDED) else None
+    if answer is None:
+        return None
+    return Test(Arm(Target.BOTH if answer else Target.NONE, {}), Arm(Target.NONE if answer else Target.BOTH, {}))
+
+
+def _about_place(frame: Frame, node: ast.expr, construct: str) -> Test | None:
+    """`if x.is_cuda:`, `if x.device.type == "cpu":`: each arm knows where the tensor is.
+
+    An assertion is believed before what was thought of an argument.
+    """
+    asked = _asked_place(node)
+    path = path_of(asked[0]) if asked is not None else None
+    if asked is None or path is None:
+        return None
+    subject, is_host, holds = asked
+    value = frame.eval(subject)
+    if not any(isinstance(member, Tensor) for member in members(value)):
+        return None
+    there = [member for member in members(value) if isinstance(member, Tensor)]
+    host = [each for each in there if each.place is not Place.DEVICE]
+    device = [each for each in there if each.place in (Place.DEVICE, Place.UNKNOWN)]
+    on_host = Arm(
+        Target.BOTH if host else Target.NONE, {path: join_all([_at(each, Place.HOST) for each in host])} if host else {}
+    )
+    on_device = Arm(
+        Target.BOTH if device else Target.NONE,
+        {path: join_all([_at(each, Place.DEVICE) for each in device])} if device else {},
+    )
+    true, false = (on_host, on_device) if is_host == holds else (on_device, on_host)
+    if construct == "assert" and not true.live:
+        true = Arm(
+            Target.BOTH, {path: join_all([_at(each, Place.HOST if is_host == holds else Place.DEVICE) for each in there])}
+        )
+    return Test(true, false)
+
+
+def _at(tensor: Tensor, place: Place) -> Tensor:
+    return (
+        tensor
+        if tensor.place is place or tensor.place is Place.PINNED
+        else tensor.replace(place=place, sure=Confidence.LIKELY)
+    )
+
+
+def _asked_place(node: ast.expr) -> tuple[ast.expr, bool, bool] | None:
+    """(the tensor, whether the host is asked for, whether the answer is yes where the condition holds)."""
+    match node:
+        case ast.Attribute(value=subject, attr="is_cuda" | "is_cpu" as name):
+            return subject, name == "is_cpu", True
+        case ast.Compare(
+            left=ast.Attribute(value=ast.Attribute(value=subject, attr="device"), attr="type"),
+            ops=[ast.Eq() | ast.NotEq() as op],
+            comparators=[ast.Constant(value="cpu" | "cuda" as word)],
+        ):
+            return subject, word == "cpu", isinstance(op, ast.Eq)
+        case ast.Compare(
+            left=ast.Attribute(value=subject, attr="device"),
+            ops=[ast.Eq() | ast.NotEq() as op],
+            comparators=[
+                ast.Call(func=ast.Attribute(value=ast.Name(id="torch"), attr="device"), args=[ast.Constant(value="cpu")])
+            ],
+        ):
+            return subject, True, isinstance(op, ast.Eq)
+    return None
 
 
 def _chain(frame: Frame, node: ast.BoolOp, construct: str) -> Test:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from graphlint.effects.table import lookup
 from graphlint.interp.annotations import annotated
 from graphlint.interp.binding import defaults, parameters, receiver_missing
+from graphlint.interp.naming import is_host
 from graphlint.project import FunctionDecl
 from graphlint.syntax import walk
 from graphlint.types import Confidence
@@ -30,6 +31,7 @@ from graphlint.values import (
     Text,
     Unknown,
     Value,
+    hosted,
     join,
     join_all,
     members,
@@ -56,6 +58,9 @@ SIZES = {
     "new_empty",
     "unflatten",
 }
+HOST_ONLY = frozenset({"numpy", "pin_memory", "is_pinned", "__array__"})
+"""Methods that a tensor on the device does not have, or answers with an error."""
+
 ELSEWHERE = frozenset(name for kind in (dict, list, set, str) for name in dir(kind)) | {"values", "indices"}
 """Names that containers and strings have too: using one says nothing for a tensor."""
 
@@ -90,10 +95,12 @@ def _entry(machine: Machine, decl: FunctionDecl, arg: ast.arg, default: ast.expr
     if arg.annotation is not None:
         hint = annotated(machine, decl.module, arg.annotation, decl.owner)
         if not isinstance(hint, Unknown):
-            return join(_as_input(hint), _open(known)) if default is not None else _as_input(hint)
+            given = hosted(_as_input(hint)) if is_host(arg.arg) or (uses and arg.arg in uses.host) else _as_input(hint)
+            return join(given, _open(known)) if default is not None else given
     if default is not None and not isinstance(known, Nothing):
         return _open(known)
     guess = Unknown() if uses is None else uses.guess(arg.arg)
+    guess = hosted(guess) if is_host(arg.arg) else guess
     return guess if default is None else join(guess, Nothing())
 
 
@@ -118,13 +125,14 @@ def _as_input(hint: Value) -> Value:
 class Uses:
     """How a function's body uses its parameters, read from its syntax once."""
 
-    __slots__ = ("called", "first", "number", "other", "owner", "receiver", "tensor", "truth")
+    __slots__ = ("called", "first", "host", "number", "other", "owner", "receiver", "tensor", "truth")
 
     def __init__(self, decl: FunctionDecl) -> None:
         self.owner = decl.owner
         names = [arg.arg for arg in parameters(decl)]
         self.receiver = names.pop(0) if names and decl.owner is not None else ""
         self.first = names[0] if names else ""
+        self.host: set[str] = set()
         self.tensor: set[str] = set()
         self.number: set[str] = set()
         self.other: set[str] = set()
@@ -156,6 +164,8 @@ class Uses:
                 self.other.add(name)
 
     def _attribute(self, name: str, attr: str) -> None:
+        if attr in HOST_ONLY:
+            self.host.add(name)
         if attr in ELSEWHERE:
             self.other.add(name)
         elif lookup(f"torch.Tensor.{attr}") is not None:
@@ -166,6 +176,8 @@ class Uses:
         if isinstance(func, ast.Name):
             self.called.add(func.id)
         names = [arg.id for arg in args if isinstance(arg, ast.Name)]
+        if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id in ("np", "numpy"):
+            self.host.update(names)
         if last in SIZES:
             self.number.update(names)
         elif args and isinstance(args[0], ast.Name) and self._takes_tensor(func):

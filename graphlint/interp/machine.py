@@ -83,6 +83,7 @@ class Machine:
         self.watched: tuple[ClassDecl, list[Arguments]] | None = None
         self.writes: list[tuple[Instance, dict[str, Value]]] = []
         self.captures: list[Capture] = []
+        self.operations: dict[tuple[Module, str], FunctionDecl | None] = {}
         self.memos: dict[FunctionDecl, dict[ast.If, Memo]] = {}
         self.scopes: dict[ClassDecl, Scope] = {}
         self.depth = 0

@@ -10,6 +10,7 @@ from graphlint.interp.carried import is_put_back, is_settled, key_of
 from graphlint.interp.frame import Frame
 from graphlint.interp.members import reach, sets, writes
 from graphlint.interp.objects import is_followed, record_of, store_attribute
+from graphlint.interp.rebinding import carries_nothing
 from graphlint.interp.record import Deferred, Effect, as_member
 from graphlint.syntax import walk
 from graphlint.types import Confidence
@@ -117,7 +118,8 @@ def _report(frame: Frame, owner: Value, target: ast.Attribute, value: Value, nod
         keys = tuple(key_of(each, target.attr) for each in lasting if is_followed(frame.machine, each, target.attr))
         # Behind `if self.mask is None:` the warm-up fills the attribute, and neither capture nor replay gets there again.
         filled = isinstance(frame.env.get(path_of(target) or ""), Nothing) or _asks_first(frame, target, node)
-        sure = Confidence.POSSIBLE if filled or is_put_back(frame.summary.decl, text) else Confidence.CERTAIN
+        harmless = filled or is_put_back(frame.summary.decl, text) or carries_nothing(frame, lasting, target)
+        sure = Confidence.POSSIBLE if harmless else Confidence.CERTAIN
         frame.emit(Rebound, node, sure, target=text, buffer=buffer, keys=keys if len(keys) == len(lasting) else ())
         for key in keys:
             frame.touch(key, is_store=True)

@@ -17,6 +17,7 @@ from graphlint.interp.dispatch import ATTRIBUTES, apply, register
 from graphlint.interp.frame import Frame, Summary
 from graphlint.interp.makers import passed
 from graphlint.interp.members import is_counter, late_writers
+from graphlint.interp.naming import is_host
 from graphlint.interp.record import Record
 from graphlint.outline import mentions
 from graphlint.project import ClassDecl, FunctionDecl, Outside, Symbol, assigned
@@ -42,6 +43,8 @@ from graphlint.values import (
     Text,
     Unknown,
     Value,
+    doubtful,
+    hosted,
     join,
     join_all,
     members,
@@ -150,24 +153,26 @@ def _loosen(value: Value) -> Value:
 
 def _fields(machine: Machine, instance: Instance, record: Record) -> None:
     """Attributes of dataclasses and named tuples: the annotated names, in order."""
-    names: list[tuple[str, ClassDecl, list[Symbol]]] = []
+    names: list[tuple[str, ClassDecl]] = []
     for base in reversed(machine.project.mro(instance.decl)):
         if isinstance(base, ClassDecl):
             for name, symbols in base.members.items():
                 if isinstance(symbols[-1], ast.AnnAssign):
-                    names.append((name, base, symbols))
+                    names.append((name, base))
     positional = list(instance.arguments.positional) if instance.arguments is not None else []
-    for name, base, symbols in names:
+    for name, base in names:
         given = positional.pop(0) if positional else None
         if given is None and instance.arguments is not None:
             given = instance.arguments.keyword(name)
-        value = given if given is not None else _field(machine, base, symbols, instance.arguments is None)
+        value = given if given is not None else _field(machine, base, name, instance.arguments is None)
         record.write(name, value, True)
 
 
-def _field(machine: Machine, base: ClassDecl, symbols: list[Symbol], loose: bool) -> Value:
-    variable = assigned(base.module, symbols)
+def _field(machine: Machine, base: ClassDecl, name: str, loose: bool) -> Value:
+    variable = assigned(base.module, base.members[name])
     hint = Unknown() if variable.annotation is None else annotated(machine, base.module, variable.annotation, base)
+    # Which fields of such an object are kept on the host, its type does not say.
+    hint = hosted(hint) if is_host(name) else doubtful(hint)
     if not variable.values:
         return hint
     default = machine.variable(variable)
@@ -289,6 +294,7 @@ def class_member(
         return ClassValue(owner.module.class_(symbol, symbol.name))
     if isinstance(symbol, (ast.Assign, ast.AnnAssign)):
         value = machine.variable(assigned(owner.module, symbols))
+        value = hosted(value) if is_host(name) else value
         value = bound(value, receiver)
         return loosened(value) if isinstance(receiver, Instance) and isinstance(value, (Bool, Number, Text)) else value
     return Unknown()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Iterable
+from fnmatch import fnmatchcase
 from typing import Any
 
 from graphlint.events import FrozenScalar, HostCompare
@@ -18,6 +19,7 @@ from graphlint.values import (
     TRUE,
     Arguments,
     Bool,
+    DeviceValue,
     Instance,
     Kind,
     Nothing,
@@ -330,6 +332,10 @@ def compare(frame: Frame, op: ast.cmpop, left: Value, right: Value, node: ast.Co
 
 
 def _constant(op: ast.cmpop, left: Value, right: Value) -> Value:
+    if isinstance(left, DeviceValue) and isinstance(right, DeviceValue):
+        return _same_device(op, left, right)
+    if isinstance(op, (ast.Eq, ast.NotEq)) and _never_alike(left, right):
+        return FALSE if isinstance(op, ast.Eq) else TRUE
     one, other = _literal(left), _literal(right)
     if one is None or other is None:
         return Unknown() if isinstance(left, Unknown) and isinstance(right, Unknown) else EITHER
@@ -337,6 +343,22 @@ def _constant(op: ast.cmpop, left: Value, right: Value) -> Value:
         return TRUE if COMPARISONS[type(op)](one[0], other[0]) else FALSE
     except TypeError:
         return EITHER
+
+
+def _same_device(op: ast.cmpop, left: DeviceValue, right: DeviceValue) -> Value:
+    """Whether two devices are the same, where one accelerator is at work."""
+    if Place.UNKNOWN in (left.place, right.place):
+        return EITHER
+    same = (left.place is Place.DEVICE) is (right.place is Place.DEVICE)
+    return TRUE if same is isinstance(op, ast.Eq) else FALSE
+
+
+def _never_alike(left: Value, right: Value) -> bool:
+    """Whether a string fits no way of filling in what is not known of the other."""
+    if not isinstance(left, Text) or not isinstance(right, Text):
+        return False
+    known, other = (left, right) if left.value is not None else (right, left)
+    return known.value is not None and other.value is None and not fnmatchcase(known.value, other.pattern or "*")
 
 
 def _literal(value: Value) -> tuple[object] | None:

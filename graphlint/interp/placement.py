@@ -43,7 +43,9 @@ def placed(frame: Frame, facts: Facts, value: Value) -> Value:
     device, dtype = facts.value("device"), facts.value("dtype")
     kind = kind_of(dtype)
     place = None if device is None else place_named(device)
-    if facts.constant("pin_memory") is True and place is not Place.DEVICE:
+    pinned = facts.value("pin_memory")
+    if pinned is not None and facts.constant("pin_memory") is not False and place is not Place.DEVICE:
+        # A flag that decides is set wherever there is a device to copy to.
         place = Place.PINNED
     if place is None and kind is None:
         return value

@@ -73,7 +73,7 @@ def _copy(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, s
 
 
 def _remark(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, sure: Confidence) -> None:
-    """A warning behind a condition speaks of what hardly ever happens; one that everybody gets is a plain break."""
+    """A warning behind a condition speaks of what hardly ever happens, unless it asks for an argument left out."""
     sure = Confidence.POSSIBLE if frame.branches else sure
     frame.emit(events.GraphBreak, node, sure, construct=short(row), why=effect.why)
 

@@ -20,6 +20,7 @@ from graphlint.values import (
     Arguments,
     Bool,
     ClassValue,
+    External,
     Function,
     Identity,
     Instance,
@@ -46,6 +47,10 @@ def isinstance_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     return Bool(Target.NONE if inside is None else Target.BOTH, Target.NONE if outside is None else Target.BOTH)
 
 
+PLUGGED_IN = frozenset({"npu", "hpu", "mlu", "musa", "tpu", "gcu"})
+"""Back ends that other packages add to `torch` (its documentation of `privateuse1`); none captures CUDA graphs."""
+
+
 @function("builtins.hasattr")
 def hasattr_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     owner, name = first(arguments) or Unknown(), first(arguments, 1)
@@ -53,6 +58,8 @@ def hasattr_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
         return EITHER
     if all(isinstance(member, Tensor) for member in members(owner)):
         return TRUE if lookup(f"torch.Tensor.{name.value}") is not None else FALSE
+    if isinstance(owner, External) and owner.name == "torch" and name.value in PLUGGED_IN:
+        return FALSE
     return EITHER
 
 

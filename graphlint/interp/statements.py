@@ -109,7 +109,8 @@ def run_if(frame: Frame, node: ast.If) -> None:
     before = frame.save()
     ends = []
     frame.conditional += 1
-    frame.branches += 1
+    unusual = not is_usual(node.test)
+    frame.branches += unusual
     ceiling = frame.ceiling
     outer = frame.arm
     once = part_run_once(frame, node)
@@ -122,11 +123,21 @@ def run_if(frame: Frame, node: ast.If) -> None:
         frame.ceiling, frame.arm = ceiling, outer
         ends.append(State(frame.env, frame.live))
     frame.conditional -= 1
-    frame.branches -= 1
+    frame.branches -= unusual
     frame.merge(*ends)
     if once == REST:
         # Whoever sets the ceiling of the block around sets it back.
         frame.ceiling = Confidence.POSSIBLE
+
+
+def is_usual(test: ast.expr) -> bool:
+    """Whether a condition asks for an argument that callers leave out: most of them do."""
+    match test:
+        case ast.Compare(left=ast.Name(), ops=[ast.Is()], comparators=[ast.Constant(value=None)]):
+            return True
+        case ast.BoolOp(op=ast.And(), values=parts):
+            return any(is_usual(part) for part in parts)
+    return False
 
 
 @statement(ast.While)

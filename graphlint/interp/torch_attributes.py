@@ -27,6 +27,7 @@ from graphlint.values import (
     Place,
     Seq,
     Tensor,
+    Text,
     Unknown,
     Value,
     join_all,
@@ -45,6 +46,16 @@ def tensor_attribute(frame: Frame, tensor: Tensor, name: str, node: ast.AST) -> 
     if row is not None and row.attribute:
         return result(frame, row, row.result, Facts(frame, row, Arguments((), (("self", tensor),)), None, None))
     return Method(tensor, name) if row is not None else Unknown()
+
+
+def device_attribute(device: DeviceValue, name: str) -> Value:
+    """`device.type`: the host's, or that of the platform that graphs are captured on."""
+    if name == "type":
+        return Text(DEVICE_TYPES.get(device.place), None if device.place in DEVICE_TYPES else "c*")
+    return join_all([Number(Kind.INT), Nothing()]) if name == "index" else Unknown()
+
+
+DEVICE_TYPES = {Place.DEVICE: "cuda", Place.HOST: "cpu", Place.PINNED: "cpu"}
 
 
 def shape_of(tensor: Tensor) -> Value:

@@ -129,7 +129,9 @@ def _moved(frame: Frame, facts: Facts, node: ast.AST, place: Place | None, kind:
         there = move(frame, member, _settled(place, member), facts, node)
         was_read = member.role == READ_BACK or member.place is Place.DEVICE
         role = READ_BACK if was_read and there is Place.HOST else ""
-        changed.append(member.replace(place=there, kind=member.kind if kind is None else kind, role=role))
+        # Wherever it was before, the copy is where the call puts it.
+        sure = member.sure if there is member.place else max(member.sure, Confidence.LIKELY)
+        changed.append(member.replace(place=there, kind=member.kind if kind is None else kind, sure=sure, role=role))
     return join_all(changed) if changed else Unknown()
 
 

@@ -182,6 +182,27 @@ def one_of(value: Value) -> Value:
     )
 
 
+def hosted(value: Value) -> Value:
+    """The value with its device tensors on the host, which is no more than possible."""
+    return join_all([_hosted(member) for member in members(value)])
+
+
+def _hosted(value: Value) -> Value:
+    if isinstance(value, Tensor) and value.place is Place.DEVICE:
+        return value.replace(place=Place.HOST, sure=Confidence.POSSIBLE)
+    if isinstance(value, Seq):
+        items = None if value.items is None else tuple([hosted(item) for item in value.items])
+        return value.replace(items=items, rest=None if value.rest is None else hosted(value.rest))
+    return value
+
+
+def doubtful(value: Value) -> Value:
+    """The value with its tensors possible at most."""
+    return join_all(
+        [each.replace(sure=Confidence.POSSIBLE) if isinstance(each, Tensor) else each for each in members(value)]
+    )
+
+
 def tensors_in(value: Value | None, depth: int = 3) -> Iterator[Tensor]:
     """The tensors that a value is or holds."""
     if value is None or depth < 0:

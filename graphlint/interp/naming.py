@@ -1,0 +1,35 @@
+"""What names say of the things they stand for, where nothing better is known.
+
+A name is weak evidence: it lowers what is believed, or decides between arms of which nobody knows which one runs.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+
+HOST = frozenset({"cpu", "host", "np", "numpy", "pinned"})
+"""Words by which programs tell host tensors from their twins on the device: `seq_lens_cpu`, `pinned_ids`."""
+
+ELSEWHERE = re.compile(
+    r"_*(is|on|has|use)?_*(npu|hip|rocm|xpu|tpu|hpu|mps|mlu|musa|xla|gaudi|neuron|ascend)(_available|_platform|_device)?"
+)
+"""Questions about accelerators that know no CUDA graph."""
+
+ON_HOST = re.compile(r"_*(is|on)_cpu(_platform|_device|_only)?")
+ON_CUDA = re.compile(r"_*(is|on|has)_(cuda|gpu|nvidia|cuda_alike)(_available|_platform|_device)?")
+
+
+@functools.cache
+def is_host(name: str) -> bool:
+    """Whether a name says that a tensor lives on the host."""
+    return not HOST.isdisjoint(name.lower().split("_"))
+
+
+@functools.cache
+def platform(name: str) -> bool | None:
+    """The answer, where CUDA graphs are captured, to a question about the platform; None if it is none."""
+    word = name.lower()
+    if ELSEWHERE.fullmatch(word) or ON_HOST.fullmatch(word):
+        return False
+    return True if ON_CUDA.fullmatch(word) else None
