@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from graphlint.events import HostMutation
-from graphlint.interp.carried import global_key, is_put_back
+from graphlint.interp.carried import global_key, is_kept, is_put_back
 from graphlint.interp.dispatch import element, item
 from graphlint.interp.frame import Frame
 from graphlint.interp.indexing import store_item
@@ -57,7 +57,7 @@ def _report_global(frame: Frame, name: str, node: ast.AST, augmented: bool) -> N
         frame.emit(HostMutation, node, target=name, what="counter" if augmented else "global")
         return
     key = global_key(frame.module, name)
-    sure = Confidence.POSSIBLE if is_put_back(decl, name) else Confidence.CERTAIN
+    sure = Confidence.POSSIBLE if is_put_back(decl, name) or is_kept(decl, name, node) else Confidence.CERTAIN
     frame.emit(HostMutation, node, sure, target=name, what="global", keys=(key,))
     frame.touch(key, is_store=True)
 

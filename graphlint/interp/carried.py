@@ -92,9 +92,50 @@ SETTLING = frozenset({
 
 def is_settled(value: ast.expr, text: str) -> bool:
     """Whether the attribute `text` is bound to itself: `self.table = self.table.to(x.device)`."""
+    match value:
+        case ast.ListComp(elt=part, generators=[ast.comprehension(target=ast.Name(id=name), iter=whole)]):
+            return ast.unparse(whole) == text and _is_settled(part, name)
+    return isinstance(value, (ast.Call, ast.Attribute)) and _is_settled(value, text)
+
+
+def _is_settled(value: ast.expr, text: str) -> bool:
     while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in SETTLING:
         value = value.func.value
-    return isinstance(value, ast.Attribute) and ast.unparse(value) == text
+    return ast.unparse(value) == text
+
+
+def is_kept(decl: FunctionDecl, text: str, node: ast.AST) -> bool:
+    """Whether a function asks before `node` for what `text` holds, and leaves with it: the warm-up has filled it then."""
+    body = list(walk(decl.node))
+    names = {text} | {
+        name.id
+        for each in body
+        if isinstance(each, ast.Assign) and _holder(each.value) == text
+        for name in each.targets
+        if isinstance(name, ast.Name)
+    }
+    line = getattr(node, "lineno", 0)
+    return any(
+        isinstance(each, ast.If)
+        and each.lineno < line
+        and isinstance(each.body[-1], ast.Return)
+        and any(_holder(part) in names for part in walk(each.test) if isinstance(part, (ast.expr)))
+        for each in body
+    )
+
+
+def _holder(value: ast.expr) -> str:
+    """The state that an expression fetches: `self.x`, `getattr(self, "x", None)`, `self.x.get(key)`, `self.x[key]`."""
+    match value:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute():
+            return ast.unparse(value)
+        case ast.Call(func=ast.Name(id="getattr"), args=[owner, ast.Constant(value=str(name)), *_]):
+            return f"{ast.unparse(owner)}.{name}"
+        case ast.Call(func=ast.Attribute(value=owner, attr="get")) | ast.Subscript(value=owner):
+            return ast.unparse(owner)
+    return ""
 
 
 def is_put_back(decl: FunctionDecl, text: str) -> bool:

@@ -19,7 +19,7 @@ from graphlint.events import (
     ScalarStore,
     TensorBound,
 )
-from graphlint.interp.carried import key_of
+from graphlint.interp.carried import is_kept, key_of
 from graphlint.interp.dispatch import ITEMS, apply, attribute, item, register
 from graphlint.interp.frame import Frame, expression
 from graphlint.interp.mutation import path_of
@@ -302,7 +302,10 @@ def _store_container(frame: Frame, owner: Table | Seq, index: Value, value: Valu
     if isinstance(target.value, ast.Attribute):
         store_attribute(frame, frame.eval(target.value.value), target.value.attr, changed)
     if any(True for _ in tensors_in(value, 1)) and (path in frame.inputs or "." in path):
-        frame.emit(HostMutation, target, target=ast.unparse(target), what="entry", keys=_keys(frame, target.value))
+        decl = frame.summary.decl
+        kept = decl is not None and is_kept(decl, ast.unparse(target.value), target)
+        sure, keys = Confidence.POSSIBLE if kept else Confidence.CERTAIN, _keys(frame, target.value)
+        frame.emit(HostMutation, target, sure, target=ast.unparse(target), what="entry", keys=keys)
 
 
 def _keys(frame: Frame, container: ast.expr) -> tuple[str, ...]:

@@ -23,13 +23,15 @@ ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 class Memo(NamedTuple):
     """One such `if`: the part that runs once, and the names at the roots of the state it asks about.
 
-    Where methods fill the state, `methods` names them and `state` the attributes that one of them must set.
+    Where methods fill the state, `methods` names them and `state` the attributes that one of them must set; where
+    functions fill it, `functions` does, and `state` the globals.
     """
 
     part: str
     roots: frozenset[str]
     methods: frozenset[str] = frozenset()
     state: frozenset[str] = frozenset()
+    functions: frozenset[str] = frozenset()
 
 
 class Asked(NamedTuple):
@@ -58,6 +60,12 @@ def fills(method: ast.FunctionDef, state: frozenset[str]) -> bool:
         return False
     own = method.args.args[0].arg
     return any(f"{own}.{name}" in _filled(method.body, _Words(method.body)) for name in state)
+
+
+def fills_global(decl: FunctionDecl, names: frozenset[str]) -> bool:
+    """Whether a function sets one of these globals."""
+    body = decl.node.body
+    return isinstance(body, list) and bool(names & _filled(body, _Words(body)))
 
 
 class _Words:
@@ -137,6 +145,10 @@ def _memo(node: ast.If, rest: list[ast.stmt], words: _Words, looped: bool) -> Me
         held = frozenset(word[5:] for word in state if word.startswith("self."))
         if called and held:
             return Memo(part, frozenset({"self"}), called, held)
+        functions = frozenset(word[:-2] for word in filled if word.endswith("()") and "." not in word)
+        named = frozenset(word for word in state if "." not in word)
+        if functions and named:
+            return Memo(part, named, frozenset(), named, functions)
     off = asked.there & _switched_off(node.body, words)
     return Memo(BODY, frozenset(word.partition(".")[0] for word in off)) if off else None
 
@@ -209,6 +221,8 @@ def _put(call: ast.Call, words: _Words) -> Iterator[str]:
             yield words.word(owner)
         case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=attr)):
             yield f"{owner}.{attr}()"
+        case ast.Call(func=ast.Name(id=name)):
+            yield f"{name}()"
 
 
 def _switched_off(block: list[ast.stmt], words: _Words) -> frozenset[str]:

@@ -6,7 +6,7 @@ import ast
 
 from graphlint.events import HostMutation, Rebound
 from graphlint.interp.binding import parameters
-from graphlint.interp.carried import is_put_back, is_settled, key_of
+from graphlint.interp.carried import is_kept, is_put_back, is_settled, key_of
 from graphlint.interp.frame import Frame
 from graphlint.interp.members import reach, sets, writes
 from graphlint.interp.objects import is_followed, record_of, store_attribute
@@ -118,7 +118,8 @@ def _report(frame: Frame, owner: Value, target: ast.Attribute, value: Value, nod
         keys = tuple(key_of(each, target.attr) for each in lasting if is_followed(frame.machine, each, target.attr))
         # Behind `if self.mask is None:` the warm-up fills the attribute, and neither capture nor replay gets there again.
         filled = isinstance(frame.env.get(path_of(target) or ""), Nothing) or _asks_first(frame, target, node)
-        harmless = filled or is_put_back(frame.summary.decl, text) or carries_nothing(frame, lasting, target)
+        harmless = filled or is_put_back(frame.summary.decl, text) or is_kept(frame.summary.decl, text, node)
+        harmless = harmless or carries_nothing(frame, lasting, target)
         sure = Confidence.POSSIBLE if harmless else Confidence.CERTAIN
         frame.emit(Rebound, node, sure, target=text, buffer=buffer, keys=keys if len(keys) == len(lasting) else ())
         for key in keys:

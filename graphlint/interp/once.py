@@ -6,7 +6,8 @@ import ast
 
 from graphlint.events import HostBranch
 from graphlint.interp.frame import Frame
-from graphlint.interp.memo import Memo, fills, memos
+from graphlint.interp.memo import Memo, fills, fills_global, memos
+from graphlint.project import FunctionDecl
 from graphlint.values import ClassValue, Instance, ModuleValue, members
 
 
@@ -21,7 +22,17 @@ def part_run_once(frame: Frame, node: ast.If) -> str:
     memo = known.get(node)
     if memo is None or not all(_lasts(frame, root) for root in memo.roots) or _waits(frame, node.test):
         return ""
+    if memo.functions:
+        return memo.part if _filled_by_function(frame, memo) else ""
     return memo.part if not memo.methods or _filled_by(frame, memo) else ""
+
+
+def _filled_by_function(frame: Frame, memo: Memo) -> bool:
+    """Whether one of the functions called there sets the global that is asked about."""
+    found = [frame.machine.project.lookup(frame.module, name) for name in memo.functions]
+    return any(
+        isinstance(each, FunctionDecl) and each.module is frame.module and fills_global(each, memo.state) for each in found
+    )
 
 
 def _filled_by(frame: Frame, memo: Memo) -> bool:
