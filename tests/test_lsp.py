@@ -324,3 +324,59 @@ def test_neovim_shows_what_the_server_says(tmp_path: Path) -> None:
         command, cwd=tmp_path, capture_output=True, text=True, timeout=3 * WAIT, check=False, env=environment
     )
     assert "5:19 GL101" in done.stdout + done.stderr
+
+
+EMACS = shutil.which("emacs") or ""
+SETTINGS = re.findall(r"```elisp\n(.*?)```", (Path(__file__).parents[1] / "docs" / "editors.md").read_text(), re.DOTALL)
+EGLOT = """
+(require 'eglot)
+(setq eglot-sync-connect t)
+(find-file "model.py")
+(goto-char (point-max))
+(insert "# not saved\\n")
+(apply #'eglot (eglot--guess-contact))
+(await (lambda () (flymake-diagnostics)))
+(dolist (each (flymake-diagnostics))
+  (let ((at (flymake-diagnostic-beg each)))
+    (princ (format "%d: %s\\n" (line-number-at-pos at) (flymake-diagnostic-text each)))))
+"""
+FLYCHECK = """
+(find-file "model.py")
+(insert "# not saved\\n")
+(setq flycheck-checker 'python-graphlint)
+(flycheck-mode 1)
+(flycheck-buffer)
+(await (lambda () flycheck-current-errors))
+(dolist (each flycheck-current-errors)
+  (princ (format "%d: %s %s\\n" (flycheck-error-line each) (flycheck-error-id each) (flycheck-error-message each))))
+"""
+AWAIT = """
+(defun await (there)
+  (let ((end (+ (float-time) 30)))
+    (while (and (< (float-time) end) (null (funcall there)))
+      (accept-process-output nil 0.1))))
+"""
+
+
+@pytest.mark.skipif(not EMACS, reason="emacs is not installed")
+@pytest.mark.parametrize(
+    ("package", "settings", "scene", "said"),
+    [
+        ("eglot", SETTINGS[0], EGLOT, r"6: graphlint \[GL101\]: `x.sum\(\).item\(\)` reads"),
+        ("flycheck", SETTINGS[1], FLYCHECK, r"7: GL101 breaks `x.sum\(\).item\(\)` reads"),
+    ],
+)
+def test_emacs_shows_what_the_server_says(package: str, settings: str, scene: str, said: str, tmp_path: Path) -> None:
+    """With the settings that docs/editors.md gives for it."""
+    begin = ["--batch", "--no-site-file", "-l", "package", "--eval", f"(progn (package-initialize) (require '{package}))"]
+    if subprocess.run([EMACS, *begin], capture_output=True, check=False, timeout=3 * WAIT).returncode:
+        pytest.skip(f"{package} is not installed")
+    (tmp_path / "model.py").write_text(FAULTY)
+    (tmp_path / "scene.el").write_text(settings + AWAIT + scene + "(set-buffer-modified-p nil)\n(kill-emacs 0)\n")
+    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
+    environment = {**os.environ, "PATH": path, "HOME": str(tmp_path)}
+    command = [EMACS, *begin, "-l", "scene.el"]
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, timeout=3 * WAIT, check=False, env=environment
+    )
+    assert re.search(said, done.stdout), done.stdout + done.stderr
