@@ -58,8 +58,11 @@ def record(options: argparse.Namespace) -> None:
     """Runs all cases and writes `ranks.json`."""
     plans = [planned(each) for each in cases() if not options.only or options.only in each.target]
     begun = time.monotonic()
-    found = _record(process.run(plans, gpus=("0,1",) * options.lanes, progress=_progress), FOLDER)
+    results = process.run(plans, gpus=("0,1",) * options.lanes, progress=_progress)
+    found = _record(results, FOLDER)
     options.out.mkdir(parents=True, exist_ok=True)
+    if options.printed:
+        options.printed.write_text("\n".join(f"== {each.plan.target}\n{each.printed}" for each in results))
     (options.out / "ranks.json").write_text(written(found))
     for each in found["targets"]:
         print(f"{each['target']}: {each['result']} {each['reason'][:200]} {_places(each)}", file=sys.stderr)
@@ -79,6 +82,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["record", "table"])
     parser.add_argument("--only", default="")
+    parser.add_argument("--printed", type=Path, help="write what the ranks printed")
     parser.add_argument("--lanes", type=int, default=LANES)
     parser.add_argument("--out", type=Path, default=ROOT / "tests" / "data" / "verdicts")
     options = parser.parse_args()

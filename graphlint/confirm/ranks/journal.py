@@ -90,6 +90,11 @@ class Account:
         return self.phases.get(CAPTURE)
 
     @property
+    def has_captured(self) -> bool:
+        """Whether a capture went through: replays come after it, and nothing else does."""
+        return CAPTURE in self.phases and self.phase != CAPTURE
+
+    @property
     def last(self) -> Call | None:
         """The last collective of the phase under way."""
         calls = self.phases.get(self.phase)

@@ -59,7 +59,8 @@ def outcome(target: str, run: Run, folder: Path) -> Outcome:
     hang = _hang(run) if run.limit else None
     captured = {rank: each.captured for rank, each in run.accounts.items()}
     told = {rank: calls for rank, calls in captured.items() if calls is not None}
-    unfit = sequences.mismatches(told) if len(told) == len(run.accounts) else ()
+    whole = len(told) == len(run.accounts) and not any(each.refusals for each in outcomes.values())
+    unfit = sequences.mismatches(told) if whole else ()
     differ = disagreements(folder, sorted(run.accounts))
     found = _worst(target, run, outcomes, hang, unfit, differ)
     section = {
@@ -81,9 +82,8 @@ def _worst(
     results = [each.result for each in every if not _is_follow_up(each)]
     if len(every) < len(run.accounts) and hang is None:
         results.append("not-run")
-    replaying = hang is not None and all("replay" in each["stage"] for each in hang["stands"])
     if hang is not None:
-        results.append("stale" if replaying else "refused" if "refused" in results else "not-run")
+        results.append("stale" if hang["captured"] else "refused" if "refused" in results else "not-run")
     if (unfit or differ) and "captures" in results:
         results.append("stale")
     result = min(results, key=WORST.index, default="not-run")
@@ -177,15 +177,29 @@ def stand(rank: int, account: Account, trace: str) -> Stand:
 def _hang(run: Run) -> dict[str, Any]:
     """Where each rank stood, which partner is missing from which collective, and a sentence that says so."""
     going = [rank for rank, each in run.accounts.items() if not each.done]
-    stands = [stand(rank, run.accounts[rank], run.traces.get(rank, "")) for rank in going]
     every = _lost(run)
     lost = every[0] if every else None
+    stands = [_in_graph(stand(rank, run.accounts[rank], run.traces.get(rank, "")), run, every) for rank in going]
     message = f"hangs: after {run.limit:g} s ({run.why}) " + ", ".join(_standing(each) for each in stands)
     message += "".join(f"; {sentence(each)}" for each in every[:SAID])
     return {
         "seconds": run.limit, "message": message, "missing": lost.missing if lost else -1,
         "mismatch": _mismatch(lost) if lost else None, "stands": [_plain(each) for each in stands],
+        "captured": all(each.has_captured for each in run.accounts.values()),
     }  # fmt: skip
+
+
+def _in_graph(found: Stand, run: Run, lost: Sequence[Mismatch]) -> Stand:
+    """A rank whose host waits for a replay stands, as far as anyone can tell, at the collective that does not fit."""
+    if found.line or not found.stage.startswith("replay"):
+        return found
+    unfit = [call for each in lost for rank, call in zip(each.ranks, each.calls) if rank == found.rank and call is not None]
+    calls = unfit or run.accounts[found.rank].captured or []
+    return (
+        replace(found, file=calls[0].file, line=calls[0].line, function=calls[0].function, call=calls[0])
+        if calls
+        else found
+    )
 
 
 def _lost(run: Run) -> tuple[Mismatch, ...]:

@@ -28,6 +28,7 @@ from graphlint.confirm.trial import Setting, Trial
 
 SOON = 15.0
 """Seconds that replays of graphs that do not fit are given: time enough to see whether they hang."""
+WAITING = "waiting for the other ranks"
 SPARE = 5.0
 """Seconds by which a rank waits longer for the others' words than it is let live: whoever ends it says why."""
 KEPT = 1 << 18
@@ -99,10 +100,12 @@ def _captured(post: Post, setting: Setting, meeting: Meeting, refused: Refused, 
     with phases("warming up"):
         trial = engine.warmed(setting)
     host = chance.taken()
+    setting.stage(WAITING)
     meeting.exchanged("warm", True)
     setting.stage("capturing")
     trial.prepare()
     captured, error = _attempt(setting, trial, phases)
+    setting.stage(WAITING)
     told = meeting.exchanged(CAPTURE, {"error": error is not None, "calls": [encode(each) for each in phases.calls]})
     others = [rank for rank, each in told.items() if each["error"]]
     if isinstance(error, PartnersDiffer):
