@@ -9,7 +9,7 @@ from graphlint.interp.carried import global_key, is_kept, is_put_back
 from graphlint.interp.dispatch import element, item
 from graphlint.interp.frame import Frame
 from graphlint.interp.indexing import store_item
-from graphlint.interp.mutation import assign_attribute
+from graphlint.interp.mutation import assign_attribute, set_named
 from graphlint.types import Confidence
 from graphlint.values import (
     Nothing,
@@ -22,6 +22,9 @@ from graphlint.values import (
     members,
 )
 
+NAMED = frozenset({"_buffers", "_parameters", "__dict__"})
+"""Dictionaries of an object that hold its attributes."""
+
 
 def assign(frame: Frame, target: ast.expr, value: Value, node: ast.AST, augmented: bool = False) -> None:
     """Bind a target to a value."""
@@ -30,10 +33,14 @@ def assign(frame: Frame, target: ast.expr, value: Value, node: ast.AST, augmente
             _assign_name(frame, name, value, node, augmented)
         case ast.Attribute():
             assign_attribute(frame, target, value, node, augmented)
+        case ast.Subscript(value=ast.Attribute(value=owner, attr=attr), slice=ast.Constant(value=str(key))) if (
+            attr in NAMED
+        ):
+            set_named(frame, owner, key, value, target)
         case ast.Subscript():
             with frame.untouched():
-                owner = frame.eval(target.value)
-            store_item(frame, owner, frame.eval(target.slice), value, target)
+                held = frame.eval(target.value)
+            store_item(frame, held, frame.eval(target.slice), value, target)
         case ast.Tuple(elts=targets) | ast.List(elts=targets):
             _unpack(frame, targets, value, node)
         case ast.Starred(value=inner):

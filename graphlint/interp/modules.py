@@ -7,6 +7,7 @@ import ast
 from graphlint.interp.dispatch import ATTRIBUTES, apply, register
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import first, function, module_method
+from graphlint.interp.mutation import set_named
 from graphlint.interp.objects import class_member, record_of, store_attribute
 from graphlint.interp.placement import place_named
 from graphlint.types import Confidence
@@ -51,30 +52,34 @@ def settled_on_device(value: Value, role: str) -> Value:
 
 @module_method("register_buffer")
 def register_buffer(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
-    _register(frame, receiver, arguments, "buffer", "tensor")
+    _register(frame, receiver, arguments, "buffer", "tensor", node)
     return Nothing()
 
 
 @module_method("register_parameter")
 def register_parameter(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
-    _register(frame, receiver, arguments, "parameter", "param")
+    _register(frame, receiver, arguments, "parameter", "param", node)
     return Nothing()
 
 
 @module_method("add_module", "register_module")
 def add_module(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
-    _register(frame, receiver, arguments, "", "module")
+    _register(frame, receiver, arguments, "", "module", node)
     return Nothing()
 
 
-def _register(frame: Frame, receiver: Value, arguments: Arguments, role: str, keyword: str) -> None:
+def _register(frame: Frame, receiver: Value, arguments: Arguments, role: str, keyword: str, node: ast.AST) -> None:
     name, value = first(arguments, 0, "name"), first(arguments, 1, keyword)
     if value is None:
         return
     held = settled_on_device(value, role) if role else value
     if role and isinstance(value, Unknown):
         held = Tensor(Place.DEVICE, Kind.ANY, None, Confidence.LIKELY, role)
-    store_attribute(frame, receiver, name.key if isinstance(name, Text) else "*", held)
+    key = name.key if isinstance(name, Text) else "*"
+    if role and key != "*" and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        set_named(frame, node.func.value, key, held, node)
+    else:
+        store_attribute(frame, receiver, key, held)
 
 
 @module_method("parameters", "buffers")

@@ -14,7 +14,7 @@ from graphlint.interp.rebinding import carries_nothing
 from graphlint.interp.record import Deferred, Effect, as_member
 from graphlint.syntax import walk
 from graphlint.types import Confidence
-from graphlint.values import Bool, Instance, Nothing, Number, Origin, Place, Value, members, tensors_in
+from graphlint.values import Bool, ClassValue, Instance, Nothing, Number, Origin, Place, Value, members, tensors_in
 
 
 def path_of(node: ast.expr) -> str | None:
@@ -108,9 +108,13 @@ def _report(frame: Frame, owner: Value, target: ast.Attribute, value: Value, nod
     """State of an object that outlives the region changes: a rebound tensor, or a host number."""
     lasting = [member for member in members(owner) if isinstance(member, Instance) and not member.fresh]
     # The statements of a capture block itself have no function; they give names to what the graph computes.
-    if not lasting or frame.summary.decl is None:
+    if frame.summary.decl is None:
         return
     text = ast.unparse(target)
+    if not lasting and any(isinstance(member, ClassValue) for member in members(owner)):
+        _report_class(frame, text, value, node, augmented)
+    if not lasting:
+        return
     if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None and is_settled(node.value, text):
         return
     if any(tensor.place is not Place.HOST for tensor in tensors_in(value, 2)):
@@ -119,7 +123,7 @@ def _report(frame: Frame, owner: Value, target: ast.Attribute, value: Value, nod
         # Behind `if self.mask is None:` the warm-up fills the attribute, and neither capture nor replay gets there again.
         filled = isinstance(frame.env.get(path_of(target) or ""), Nothing) or _asks_first(frame, target, node)
         harmless = filled or is_put_back(frame.summary.decl, text) or is_kept(frame.summary.decl, text, node)
-        harmless = harmless or carries_nothing(frame, lasting, target)
+        harmless = harmless or (not _moves_on(node, text) and carries_nothing(frame, lasting, target))
         sure = Confidence.POSSIBLE if harmless else Confidence.CERTAIN
         frame.emit(Rebound, node, sure, target=text, buffer=buffer, keys=keys if len(keys) == len(lasting) else ())
         for key in keys:
@@ -128,6 +132,31 @@ def _report(frame: Frame, owner: Value, target: ast.Attribute, value: Value, nod
     counts = [member for member in members(value) if isinstance(member, (Number, Bool))]
     if any(augmented or member.origin is Origin.STATE for member in counts):
         frame.emit(HostMutation, node, target=text, what="counter")
+
+
+def _report_class(frame: Frame, text: str, value: Value, node: ast.AST, augmented: bool) -> None:
+    """`Step.calls += 1`: what a class holds outlives every call."""
+    if any(tensor.place is not Place.HOST for tensor in tensors_in(value, 2)):
+        frame.emit(Rebound, node, Confidence.LIKELY, target=text, buffer=False)
+    elif augmented or _moves_on(node, text):
+        frame.emit(HostMutation, node, target=text, what="counter")
+
+
+def _moves_on(node: ast.AST, text: str) -> bool:
+    """Whether an attribute is bound to what is computed of it and something else: `s.mean = s.mean * 0.9 + x`."""
+    value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
+    return isinstance(value, (ast.BinOp, ast.Call)) and any(
+        isinstance(each, ast.Attribute) and ast.unparse(each) == text
+        for part in ast.iter_child_nodes(value)
+        if not (isinstance(value, ast.Call) and part is value.func)
+        for each in walk(part)
+    )
+
+
+def set_named(frame: Frame, owner: ast.expr, name: str, value: Value, node: ast.expr) -> None:
+    """`setattr(owner, "name", value)`, and its like."""
+    target = ast.copy_location(ast.Attribute(owner, name, ast.Store()), node)
+    assign_attribute(frame, target, value, node, False)
 
 
 def report_entry(frame: Frame, target: ast.Subscript, node: ast.AST) -> None:

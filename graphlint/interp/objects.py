@@ -193,6 +193,8 @@ def instance_attribute(frame: Frame, value: Instance, name: str, node: ast.AST) 
         return found
     inherited = class_member(frame, value.decl, name, value, node)
     if inherited is not None:
+        if not value.fresh and not isinstance(inherited, Function) and is_followed(machine, value, name):
+            frame.touch(key_of(value, name))
         return inherited
     if name == "__class__":
         return ClassValue(value.decl)

@@ -10,6 +10,7 @@ from graphlint.interp.dispatch import attribute
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import first, function
 from graphlint.interp.isinstance import split
+from graphlint.interp.mutation import set_named
 from graphlint.interp.objects import record_of, store_attribute
 from graphlint.interp.torch_calls import call_row
 from graphlint.types import Target
@@ -96,7 +97,10 @@ def _any_attribute(frame: Frame, owner: Value, pattern: str) -> Value:
 def setattr_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     if len(arguments.positional) == 3:
         owner, name, value = arguments.positional
-        store_attribute(frame, owner, name.key if isinstance(name, Text) else "*", value)
+        if isinstance(name, Text) and name.key != "*" and isinstance(node, ast.Call):
+            set_named(frame, node.args[0], name.key, value, node)
+        else:
+            store_attribute(frame, owner, "*", value)
     return Nothing()
 
 
