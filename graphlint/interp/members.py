@@ -20,14 +20,21 @@ ASKING = frozenset({"isinstance", "hasattr", "getattr", "type", "id", "len", "su
 """Functions of Python that write nothing to the object they are given."""
 
 REGISTERING = re.compile(r"\b(register_\w+|add_module|setattr|append|extend|__dict__)\b")
+PLAIN = frozenset({"set", "dict", "list", "tuple", "int", "float", "str", "bool", "len", "frozenset", "range"})
+"""Types and functions of Python whose results are neither tensors nor objects with attributes."""
+
 MOST_REACHED = 40
 
 
 class Writes(NamedTuple):
-    """The attributes a method assigns through its first parameter, and those it moves on: `self.step += 1`."""
+    """The attributes a method assigns through its first parameter, and those it moves on: `self.step += 1`.
+
+    `values` is what it assigns, None where that does not stand in one expression.
+    """
 
     assigned: frozenset[str]
     moved: frozenset[str]
+    values: tuple[ast.expr | None, ...]
 
 
 def late_writers(machine: Machine, decl: ClassDecl, name: str) -> list[FunctionDecl]:
@@ -162,17 +169,46 @@ def own_methods(base: ClassDecl) -> Iterator[ast.FunctionDef]:
 def writes(machine: Machine, method: ast.FunctionDef) -> Writes:
     known = machine.method_writes.get(method)
     if known is None:
-        known = machine.method_writes[method] = Writes(frozenset(_assigned(method)), frozenset(_moved(method.body)))
+        found = list(_assigned(method))
+        names, values = frozenset(name for name, _ in found), tuple(value for _, value in found)
+        known = machine.method_writes[method] = Writes(names, frozenset(_moved(method.body)), values)
     return known
 
 
-def _assigned(method: ast.FunctionDef) -> Iterator[str]:
+def may_be_part(base: ClassDecl, value: ast.expr | None) -> bool:
+    """Whether an expression in a method may give a tensor or an object, as far as its form says."""
+    match value:
+        case ast.Constant() | ast.JoinedStr() | ast.Compare() | ast.Dict() | ast.DictComp() | ast.Set() | ast.SetComp():
+            return False
+        case ast.List() | ast.ListComp():
+            return False
+        case ast.BoolOp(values=parts):
+            return any(may_be_part(base, part) for part in parts)
+        case ast.IfExp(body=body, orelse=orelse):
+            return may_be_part(base, body) or may_be_part(base, orelse)
+        case ast.Call(func=ast.Name(id=name)):
+            return name not in PLAIN
+        case ast.Call(func=ast.Attribute(value=ast.Name(), attr=name)):
+            method = base.members.get(name, [None])[-1]
+            hint = method.returns if isinstance(method, ast.FunctionDef) else None
+            hint = hint.value if isinstance(hint, ast.Subscript) else hint
+            return not isinstance(hint, ast.Name) or hint.id not in PLAIN
+    return True
+
+
+def _assigned(method: ast.FunctionDef) -> Iterator[tuple[str, ast.expr | None]]:
     if not method.args.args:
         return
     receiver = method.args.args[0].arg
-    for target in (each for statement in nested(method.body) for each in stored(statement)):
-        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == receiver:
-            yield target.attr
+    for statement in nested(method.body):
+        for target in stored(statement):
+            if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == receiver:
+                whole = isinstance(statement, (ast.Assign, ast.AnnAssign)) and target in _targets(statement)
+                yield target.attr, getattr(statement, "value", None) if whole else None
+
+
+def _targets(statement: ast.Assign | ast.AnnAssign) -> list[ast.expr]:
+    return statement.targets if isinstance(statement, ast.Assign) else [statement.target]
 
 
 def _moved(body: list[ast.stmt]) -> Iterator[str]:

@@ -108,7 +108,7 @@ def _submodule(frame: Frame, receiver: Value) -> Value:
     record = record_of(frame.machine, receiver)
     if len(record.written) > MOST_CHILDREN:
         return Unknown()
-    held: list[Value] = [value for _, value in record.items(frame.machine) if isinstance(value, (Instance, ExternalObject))]
+    held: list[Value] = [value for _, value in record.parts(frame.machine) if isinstance(value, (Instance, ExternalObject))]
     if record.children is not None:
         held.append(record.children.element() if isinstance(record.children, (Seq, Table)) else record.children)
     return join_all(held) if held else Unknown()

@@ -8,7 +8,7 @@ from graphlint.events import HostMutation, Rebound
 from graphlint.interp.binding import parameters
 from graphlint.interp.carried import is_kept, is_put_back, is_settled, key_of
 from graphlint.interp.frame import Frame
-from graphlint.interp.members import reach, sets, writes
+from graphlint.interp.members import may_be_part, reach, sets, writes
 from graphlint.interp.objects import is_followed, record_of, store_attribute
 from graphlint.interp.rebinding import carries_nothing
 from graphlint.interp.record import Deferred, Effect, as_member
@@ -94,8 +94,10 @@ def _later(frame: Frame, receiver: Instance, method: str, node: ast.Call) -> boo
         record.called.update(each for each in run_so if len(parameters(each)) == 1)
     if not run.closed:
         return False
-    names = frozenset(name for _, each in run.methods for name in writes(machine, each).assigned)
-    record.effects.append(Effect(Deferred(frame, node), names))
+    written = [(base, writes(machine, each)) for base, each in run.methods]
+    names = frozenset(name for _, each in written for name in each.assigned)
+    parts = any(may_be_part(base, value) for base, each in written for value in each.values)
+    record.effects.append(Effect(Deferred(frame, node), names, parts))
     return True
 
 

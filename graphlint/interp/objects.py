@@ -222,6 +222,9 @@ def _call_getter(frame: Frame, value: Instance, getter: tuple[ClassDecl, list[Sy
 def _written(machine: Machine, value: Instance, record: Record, name: str) -> Value | None:
     """What `__init__` and later writers put into the attribute."""
     first = record.read(machine, name)
+    if isinstance(first, Bool) and not record.building:
+        # A flag stays one, whoever switches it.
+        return EITHER
     late = None if record.building else explore(machine, value, record, name)
     if first is not None and not record.building:
         rewritten = late is not None or bool(late_writers(machine, value.decl, name))

@@ -46,10 +46,14 @@ def as_member(value: Value) -> Value:
 
 
 class Effect(NamedTuple):
-    """A call in a constructor that was put off, with the attributes that it may write."""
+    """A call in a constructor that was put off, with the attributes that it may write.
+
+    `parts` says whether one of them may get a tensor or an object, and not only text, numbers and containers.
+    """
 
     call: Deferred
     names: frozenset[str]
+    parts: bool
 
 
 class Record:
@@ -107,11 +111,20 @@ class Record:
             return None
         return join_all([each.evaluate(machine) if isinstance(each, Deferred) else each for each in found])
 
+    def parts(self, machine: Machine) -> Iterator[tuple[str, Value]]:
+        """Every attribute that may hold a tensor or an object."""
+        while any(effect.parts for effect in self.effects):
+            self._make(machine, self.effects.pop(0))
+        return self._held(machine, {name for effect in self.effects for name in effect.names})
+
     def items(self, machine: Machine) -> Iterator[tuple[str, Value]]:
         """Every attribute with what it holds."""
         while self.effects:
             self._make(machine, self.effects.pop(0))
+        return self._held(machine, set())
+
+    def _held(self, machine: Machine, without: set[str]) -> Iterator[tuple[str, Value]]:
         for name in list(self.written):
-            value = self.read(machine, name)
+            value = self.read(machine, name) if name not in without else None
             if value is not None:
                 yield name, value

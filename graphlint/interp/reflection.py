@@ -10,9 +10,11 @@ from graphlint.interp.dispatch import attribute
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import first, function
 from graphlint.interp.isinstance import split
+from graphlint.interp.members import late_writers
 from graphlint.interp.mutation import set_named
 from graphlint.interp.objects import record_of, store_attribute
 from graphlint.interp.torch_calls import call_row
+from graphlint.project import assigned
 from graphlint.types import Target
 from graphlint.values import (
     EITHER,
@@ -68,12 +70,29 @@ def hasattr_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
 def getattr_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     owner, name = first(arguments) or Unknown(), first(arguments, 1)
     default = first(arguments, 2)
+    if isinstance(name, Text) and name.key == "*":
+        name = _class_text(frame, node) or name
     if isinstance(name, Text) and name.value is not None:
         found = attribute(frame, owner, name.value, node)
         return found if default is None else join(found, default)
     pattern = name.key if isinstance(name, Text) else "*"
     held = [_any_attribute(frame, member, pattern) for member in members(owner)]
     return join_all(held if default is None else [*held, default])
+
+
+def _class_text(frame: Frame, node: ast.AST) -> Text | None:
+    """`getattr(self, self.prefix)`: a name that the class of the object gives, where no method ever gives another."""
+    match node:
+        case ast.Call(args=[_, ast.Attribute(value=ast.Name(id=name), attr=attr), *_]):
+            owner = frame.env.get(name)
+            if not isinstance(owner, Instance) or attr in record_of(frame.machine, owner).written:
+                return None
+            found = frame.machine.project.member(owner.decl, attr)
+            if found is None or late_writers(frame.machine, owner.decl, attr):
+                return None
+            value = frame.machine.variable(assigned(found[0].module, found[1]))
+            return value if isinstance(value, Text) and value.value is not None else None
+    return None
 
 
 def _any_attribute(frame: Frame, owner: Value, pattern: str) -> Value:
@@ -87,7 +106,7 @@ def _any_attribute(frame: Frame, owner: Value, pattern: str) -> Value:
             return found
     lasting = [
         value
-        for name, value in record.items(frame.machine)
+        for name, value in record.parts(frame.machine)
         if fnmatchcase(name, pattern) and isinstance(value, (Tensor, Instance))
     ]
     return join_all(lasting) if lasting else Unknown()
