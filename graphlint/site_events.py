@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from graphlint.events import Event
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class WarmupMissing(Event):
     """A region calls `callee`, which was never called before the capture."""
 
     callee: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class WarmupMovesState(Event):
     """A warm-up call moves state that nothing puts back; `what` says which."""
 
@@ -25,7 +25,7 @@ class WarmupMovesState(Event):
     what: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class InputRebound(Event):
     """A name, attribute or entry that a region read is bound to something else, and the graph is replayed."""
 
@@ -33,14 +33,14 @@ class InputRebound(Event):
     place: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class InputNotRefreshed(Event):
     """New data arrives for every replay, and nothing of it is written into an input; `source` names the data."""
 
     source: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class OutputKept(Event):
     """A tensor that replays write is kept past the next replay without a copy; `how` says where."""
 
@@ -48,14 +48,14 @@ class OutputKept(Event):
     how: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class OutputUnset(Event):
     """A tensor made in a region is read before any replay has computed it."""
 
     target: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class InputDies(Event):
     """A graph outlives the only name of a tensor it reads."""
 
@@ -63,21 +63,21 @@ class InputDies(Event):
     graph: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class EntryRebound(Event):
     """A region replaces an entry of a container that it read before."""
 
     target: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class RefreshMissesInput(Event):
     """New data is written into a tensor that the graph makes, in the place of the one it reads."""
 
     target: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class WeightsMoved(Event):
     """Parameters or buffers that a graph reads get other memory after the capture; `how` says by what."""
 
@@ -85,182 +85,182 @@ class WeightsMoved(Event):
     how: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class StashReplaced(Event):
     """An attribute that a region sets is set to something else outside and read after a replay."""
 
     target: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class RateFrozen(Event):
     """A learning rate that is a Python number changes after its optimizer's step was captured."""
 
     target: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class AutocastCache(Event):
     """A region takes cast weights from an autocast cache that was filled outside it; `role` is "block" or "call"."""
 
     role: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class GradientsDropped(Event):
     """Gradients that a graph writes are set to None between replays, with the optimizer's step outside."""
 
     call: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class GradientsPileUp(Event):
     """A region runs a backward pass onto gradients that were there before the capture."""
 
     call: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class GraphedMisused(Event):
     """A callable of `make_graphed_callables` is made or called in a way it refuses; `why` says which."""
 
     why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class GraphedOverwritten(Event):
     """A graphed callable is called again while its earlier result is still needed."""
 
     target: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class LoaderThread(Event):
     """A capture runs while the thread of a loader that pins memory is alive."""
 
     loader: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class CachedTensor(Event):
     """A bounded cache of a function's results is the only owner of a tensor that a region reads."""
 
     function: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class GrowingState(Event):
     """State that outlives the region grows by concatenation in it."""
 
     target: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class StreamNotForked(Event):
     """Work in a region runs on a stream that does not wait for the captured one."""
 
     stream: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class StreamNotJoined(Event):
     """Work in a region runs on a stream that the captured one does not wait for afterwards."""
 
     stream: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class OutsideEvent(Event):
     """A region waits for an event that was recorded before the capture."""
 
     event: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class UnsharedPool(Event):
     """Graphs are captured in a loop, each with a pool of its own."""
 
     loop: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class AscendingBuckets(Event):
     """Graphs that share a pool are captured from the smallest size to the largest."""
 
     loop: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class UnboundedCache(Event):
     """A graph is captured and kept for every shape that comes by."""
 
     cache: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class CaptureInLoop(Event):
     """A graph is captured anew for every round of the loop that replays it."""
 
     loop: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class PaddingLeft(Event):
     """Part of an input is filled, the rest keeps what the last replay had, and the region mixes the two."""
 
     target: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class PaddingReturned(Event):
     """An output of full size is handed out although only part of the input was filled."""
 
     target: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class LastBatch(Event):
     """A loader whose last batch can be smaller feeds an input of fixed size."""
 
     loader: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class CompiledInputMutated(Event):
     """A compiled function with graphs writes into one of its arguments."""
 
     target: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class CompiledOverwritten(Event):
     """A compiled function with graphs is called again while its earlier result is still needed."""
 
     target: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class CompiledStaleRead(Event):
     """The result of a compiled function with graphs is read after a later call."""
 
     target: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class CompiledDynamic(Event):
     """A function is compiled with graphs and with dynamic shapes."""
 
     call: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class CompiledClone(Event):
     """A compiled function with graphs copies its result inside, where the copy is an output again."""
 
     target: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class DerivedInput(Event):
     """New data are written into the source of a copy that was made before the capture; the graph reads the copy."""
 
@@ -268,14 +268,14 @@ class DerivedInput(Event):
     copy: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class ModeToggled(Event):
     """A captured module is switched between training and evaluation, and its graph is replayed."""
 
     target: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class UnwaitedCopy(Event):
     """A copy to the host that nobody waited for is read."""
 
