@@ -258,3 +258,21 @@ def test_versions_and_help(folder: Path) -> None:
     assert graphlint("--version", cwd=folder).stdout.startswith("graphlint 0.")
     for command in ("check", "config", "confirm", "explain", "rules"):
         assert graphlint(command, "--help", cwd=folder).returncode == 0
+
+
+def test_a_file_is_looked_at_with_the_project_around_it(folder: Path) -> None:
+    (folder / "helper.py").write_text("def read(x):\n    return x.sum().item()\n")
+    (folder / "other.py").write_text(FAULTY)
+    (folder / "uses.py").write_text(
+        FAULTY.replace("x.sum().item()", "read(x)").replace("torch\n", "torch\nfrom helper import read\n", 1)
+    )
+
+    def found(name: str) -> tuple[list[str], list[str]]:
+        report = json.loads(graphlint("check", "--around", "--format", "json", name, cwd=folder).stdout)
+        return [each["file"] for each in report["diagnostics"]], [each["name"] for each in report["regions"]]
+
+    assert found("helper.py") == (["helper.py"], ["uses.Model.forward"])
+    assert found("uses.py") == (["helper.py"], ["uses.Model.forward"])
+    assert found("other.py") == (["other.py"], ["other.Model.forward"])
+    assert json.loads(graphlint("check", "--format", "json", "uses.py", cwd=folder).stdout)["diagnostics"] == []
+    assert "`gone.py` does not exist" in graphlint("check", "--around", "gone.py", cwd=folder).stderr

@@ -17,7 +17,7 @@ import click
 import jsonschema
 import pytest
 
-from graphlint import config, options
+from graphlint import __version__, config, options
 from graphlint.cli import COMMANDS
 from tests.hook import git
 from tests.test_cli import ENVIRONMENT, FAULTY, graphlint
@@ -172,3 +172,8 @@ def test_a_buffer_is_checked_as_shown(tmp_path: Path) -> None:
     (line,) = [each for each in commands(ROOT / "docs" / "editors.md") if "--stdin-filename" in each]
     done = graphlint(*shlex.split(line)[1:], cwd=tmp_path, stdin=FAULTY.encode())
     assert json.loads(done.stdout)["diagnostics"][0]["file"] == "model.py"
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/first-steps.md"])
+def test_the_hook_is_shown_with_the_present_version(page: str) -> None:
+    assert re.findall(r"^ *rev: (.*)$", (ROOT / page).read_text(), re.MULTILINE) == [f"v{__version__}"]

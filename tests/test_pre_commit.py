@@ -53,6 +53,17 @@ def test_other_files_of_the_project_are_seen_when_one_is_staged(
     assert (status, "helper.py:2:12: GL101" in said) == (1, True)
 
 
+def test_faults_are_found_whichever_side_of_a_call_is_staged(tmp_path: Path, clone: tuple[Path, str], home: Path) -> None:
+    committed(tmp_path, clone, home, "graphlint", {"helper.py": HELPER})
+    git(tmp_path, "commit", "-qm", "x", "--no-verify")
+    status, said = committed(tmp_path, clone, home, "graphlint", {"uses.py": USES})
+    assert (status, "helper.py:2:12: GL101" in said) == (1, True)
+    git(tmp_path, "commit", "-qm", "x", "--no-verify")
+    status, said = committed(tmp_path, clone, home, "graphlint", {"helper.py": HELPER + "\n"})
+    assert (status, "helper.py:2:12: GL101" in said) == (1, True)
+    assert committed(tmp_path, clone, home, "graphlint", {"helper.py": HELPER, "other.py": CLEAN})[0] == 0
+
+
 def test_what_a_staged_file_calls_in_others_decides(tmp_path: Path, clone: tuple[Path, str], home: Path) -> None:
     branch = USES.replace("return x * read(x)", "return x if read(x) > 0 else -x")
     committed(tmp_path, clone, home, "graphlint", {"helper.py": "def read(x):\n    return x.shape[0]\n"})

@@ -19,6 +19,7 @@ from graphlint.check import check as run
 from graphlint.check import check_sources, home, read_found, read_text
 from graphlint.commands import output as shown
 from graphlint.commands import progress
+from graphlint.commands.around import Part
 from graphlint.commands.options import configured, overridden
 from graphlint.commands.output import Wanted
 from graphlint.config import Config
@@ -65,6 +66,9 @@ FORMATS = ", ".join(shown.FORMATS)
 @click.option(
     "--add-ignores", default=None, metavar="REASON", help="Write a suppression with this reason for all findings."
 )
+@click.option(
+    "--around", is_flag=True, help="Check the whole project, and show what is in PATHS or what they lead to elsewhere."
+)
 @click.option("--watch", is_flag=True, help="Check again whenever a file changes, until interrupted.")
 @click.option("--config", "config_file", default="", metavar="FILE", help="Read this configuration file.")
 @click.option("--isolated", is_flag=True, help="Read no configuration file.")
@@ -104,14 +108,18 @@ def check(
 def _once(paths: Sequence[str], settings: Config, wanted: Wanted, options: Mapping[str, object]) -> int:
     """Check and show, and write what was asked for; gives the exit status."""
     known = registry.load(settings.rules, settings.root, settings.packs)
-    report = checked(paths, settings, known, str(options["stdin_filename"]))
+    part = Part(paths, settings) if options["around"] and STDIN not in paths else None
+    paths = part.paths if part is not None else paths
+
+    def again(texts: Mapping[str, bytes], files: Sequence[str]) -> Report:
+        found = checked(files or paths, settings, known, str(options["stdin_filename"]), texts)
+        return found if part is None or files else part.of(found)
+
+    report = again({}, ())
     if options["add_ignores"] is not None:
         mend = import_module("graphlint.commands.mend")
         mend.accepted(report, str(options["add_ignores"]), bool(options["diff"]), known, settings)
         return 0
-
-    def again(texts: Mapping[str, bytes], files: Sequence[str]) -> Report:
-        return checked(files or paths, settings, known, unsaved=texts)
 
     report = _mended(report, again, options, paths)
     report = with_evidence(report, str(options["evidence"]), settings.root) if options["evidence"] else report
