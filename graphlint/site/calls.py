@@ -38,8 +38,29 @@ def call(walker: Walker, node: ast.Call) -> Thing:
 
 
 def _given(walker: Walker, node: ast.Call) -> Given:
-    places = tuple(walker.evaluate(arg) for arg in node.args)
-    return Given(places, {word.arg or "**": walker.evaluate(word.value) for word in node.keywords})
+    places: list[Thing] = []
+    for arg in node.args:
+        thing = walker.evaluate(arg)
+        places += _spread(walker, thing, node).values() if isinstance(arg, ast.Starred) else [thing]
+    names: dict[str, Thing] = {}
+    for word in node.keywords:
+        thing = walker.evaluate(word.value)
+        if word.arg is not None:
+            names[word.arg] = thing
+            continue
+        parts = _spread(walker, thing, node)
+        names.update({key[2:-2] if key[1:2] in "'\"" else "**": part for key, part in parts.items()})
+    return Given(tuple(places), names)
+
+
+def _spread(walker: Walker, thing: Thing, node: ast.Call) -> dict[str, Thing]:
+    """What `*` and `**` take out of a container, each looked up; the thing itself where that is not known."""
+    entries = {key: part for key, part in thing.slots.items() if key.startswith("[")}
+    if thing.kind is not Kind.CONTAINER or not entries:
+        return {"": thing}
+    for key, part in entries.items():
+        walker.act(Verb.LOAD, node, part, slot=Slot(thing, key))
+    return entries
 
 
 def _method(walker: Walker, receiver: Thing, name: str, node: ast.Call) -> Thing:
@@ -47,7 +68,8 @@ def _method(walker: Walker, receiver: Thing, name: str, node: ast.Call) -> Thing
         receiver = receiver.base
     own = attribute(walker, receiver, name, node.func) if receiver.decl is not None or name in receiver.slots else None
     given = _given(walker, node)
-    if own is not None and own.kind is not Kind.UNKNOWN:
+    # What `__init__` was given and keeps is called; a name that nobody binds is a method of a base outside the tree.
+    if own is not None and (own.kind is not Kind.UNKNOWN or not own.is_guess):
         return apply(walker, own, given, node)
     if name == "forward" and receiver.kind in (Kind.MODULE, Kind.COMPILED, Kind.GRAPHED):
         return apply(walker, receiver, given, node)

@@ -34,7 +34,14 @@ def _before(captured: Captured, slot: Slot | None) -> Thing | None:
     if slot is None:
         return None
     known = captured.inputs.get(slot)
-    return captured.inputs.get(Slot(slot.holder, "[*]")) if known is None and slot.key.startswith("[") else known
+    if known is not None or not slot.key.startswith("["):
+        return known
+    if slot.key == "[*]":
+        items = (
+            thing for each, thing in captured.inputs.items() if each.holder is slot.holder and each.key.startswith("[")
+        )
+        return next(items, None)
+    return captured.inputs.get(Slot(slot.holder, "[*]"))
 
 
 def _is_lost(story: Story, captured: Captured, index: int, act: Act, before: Thing) -> bool:
@@ -43,7 +50,9 @@ def _is_lost(story: Story, captured: Captured, index: int, act: Act, before: Thi
         return False
     if root(act.frame) is not root(story.acts[replay].frame) and not act.thing.owner.is_argument:
         return False
-    for _, later in story.between(captured.end, replay, Verb.WRITE):
+    # What was written for an earlier replay is used up.
+    since = max((at for at in story.replays(captured) if at < index), default=captured.end)
+    for _, later in story.between(since, replay, Verb.WRITE):
         if later.thing.owner is before.owner or later.other is act.thing:
             return False
     return not any(later.slot == act.slot and later.thing is before for _, later in story.between(index, replay, Verb.BIND))

@@ -27,7 +27,7 @@ def _member(walker: Walker, base: Thing, attr: str, node: ast.AST) -> Thing:
     found = walker.project.member(base.decl, attr) if base.decl is not None else None
     if found is None:
         child = Thing(Kind.UNKNOWN, node, base.born, attr)
-        child.is_argument = base.is_argument
+        child.is_argument, child.is_guess = base.is_argument, True
         return child
     owner, symbols = found
     symbol = symbols[-1]

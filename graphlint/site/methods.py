@@ -11,6 +11,9 @@ from graphlint.site.names import FLUENT, NOT_IN_PLACE, PUTTING, SIZES, VIEWS
 from graphlint.site.things import Kind, Slot, Thing
 from graphlint.site.walker import Walker
 
+PARAMETERS = frozenset({"parameters", "buffers", "named_parameters", "named_buffers"})
+"""Methods that only modules have."""
+
 Places = Sequence[Thing]
 Names = Mapping[str, Thing]
 
@@ -28,6 +31,8 @@ def method(walker: Walker, receiver: Thing, name: str, places: Places, names: Na
             return walker.thing(Kind.POOL, node)
         case Kind.CONTAINER:
             return _container(walker, receiver, name, places, names, node)
+        case Kind.UNKNOWN if name in PARAMETERS:
+            return walker.thing(Kind.PARAMETERS, node, base=receiver)
         case Kind.TENSOR | Kind.UNKNOWN | Kind.ANY_ITEM | Kind.PARAMETER:
             return _tensor(walker, receiver, name, places, node)
         case Kind.STREAM if name == "record_event":
@@ -53,7 +58,7 @@ def _module(walker: Walker, module: Thing, name: str, places: Places, node: ast.
         module.slots[f"[{len(module.slots)}]"] = places[0]
     if name in FLUENT:
         return module
-    if name in ("parameters", "buffers", "named_parameters", "named_buffers", "state_dict"):
+    if name in PARAMETERS or name == "state_dict":
         return walker.thing(Kind.PARAMETERS, node, base=module)
     return walker.thing(Kind.UNKNOWN, node)
 
@@ -88,8 +93,8 @@ def _container(walker: Walker, receiver: Thing, name: str, places: Places, names
 
 def _update(walker: Walker, receiver: Thing, places: Places, names: Names, node: ast.Call) -> None:
     """`update` binds every entry it is given, as a store would."""
-    given = {key: thing for place in places for key, thing in place.slots.items()}
-    given.update({f"[{name!r}]": thing for name, thing in names.items()})
+    given = {key: thing for place in places for key, thing in (place.slots or {"[*]": place}).items()}
+    given.update({"[*]" if name == "**" else f"[{name!r}]": thing for name, thing in names.items()})
     for key, thing in given.items():
         walker.bind(Slot(receiver, key), thing, node)
 

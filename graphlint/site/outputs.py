@@ -99,6 +99,9 @@ BLIND = frozenset(("", "argument", "isinstance", "issubclass", "type", "id", "ha
 def _computes(act: Act) -> bool:
     """Whether a read is of the values, and not of the shape only."""
     name = act.name.rpartition(".")[2]
+    if act.name.startswith("torch.ops."):
+        # An operator of somebody's own may only take a reference.
+        return False
     return name not in BLIND and not name.startswith("new_") and not name.endswith("_like")
 
 

@@ -43,6 +43,8 @@ def assign(walker: Walker, target: ast.expr, value: Thing, node: ast.AST) -> Non
 
 
 def _part(walker: Walker, value: Thing, place: int, node: ast.AST) -> Thing:
+    if value.kind is Kind.PARAMETER:
+        return value
     known = value.slots.get(f"[{place}]")
     if known is not None:
         return known
@@ -55,7 +57,13 @@ def _part(walker: Walker, value: Thing, place: int, node: ast.AST) -> Thing:
 
 def _store(walker: Walker, base: Thing, index: ast.expr, value: Thing, node: ast.AST) -> None:
     inner = walker.evaluate(index) if not isinstance(index, ast.Slice) else None
-    is_dict = base.kind is Kind.CONTAINER or (isinstance(index, ast.Constant) and isinstance(index.value, str))
+    if base.kind is Kind.CONTAINER and is_slice(index):
+        # Which items a slice replaces is not known.
+        walker.bind(Slot(base, "[*]"), value, node)
+        return
+    is_dict = base.kind in (Kind.CONTAINER, Kind.MODULE) or (
+        isinstance(index, ast.Constant) and isinstance(index.value, str)
+    )
     if is_dict and not is_slice(index):
         walker.bind(entry(base, index), value, node)
         return

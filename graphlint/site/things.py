@@ -55,7 +55,7 @@ STATE = frozenset({Kind.UNKNOWN, Kind.NUMBER, Kind.TENSOR, Kind.CONTAINER, Kind.
 
 @dataclass(eq=False, slots=True)
 class Thing:
-    """One object; `born` is the number of acts that came before it."""
+    """One object; `born` is the number of acts that came before it, `is_guess` says that nobody was seen binding it."""
 
     kind: Kind
     node: ast.AST | None = None
@@ -72,6 +72,7 @@ class Thing:
     is_training: bool = True
     is_frozen: bool = False
     is_argument: bool = False
+    is_guess: bool = False
     made_by: tuple[Thing, ...] = ()
 
     @property

@@ -14,6 +14,9 @@ from graphlint.site_events import ModeToggled, StashReplaced, WeightsMoved
 from graphlint.types import Region
 
 Told = Iterator[tuple[Region, Event]]
+PARAMETERS = frozenset(
+    {"torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.Buffer", "torch.nn.parameter.Buffer"}
+)
 CASTS = frozenset({"half", "bfloat16", "double", "to_empty"})
 
 
@@ -49,11 +52,12 @@ def _how(act: Act, called: list[Thing], captured: Captured) -> str:
     before = captured.inputs.get(act.slot)
     if before is not None and before.kind is Kind.MODULE:
         return "a new module"
-    return (
-        "a new parameter"
-        if holder.kind is Kind.MODULE and holder.decl is None and any(holder is module for module in called)
-        else ""
-    )
+    is_inside = any(holder is part for module in called for part in module.family())
+    if is_inside and act.thing.name in PARAMETERS:
+        return "a new parameter"
+    if holder.kind is not Kind.MODULE or holder.decl is not None or not is_inside:
+        return ""
+    return "a new module" if act.thing.kind is Kind.MODULE else "a new parameter"
 
 
 def _method(act: Act) -> str:
@@ -86,18 +90,43 @@ def _is_part(holder: Thing, captured: Captured) -> bool:
 def toggled(story: Story) -> Told:
     """A switch of mode that the recorded kernels do not follow."""
     for captured in story.captures:
-        modes = {id(act.thing): act for act in story.acts[captured.begin : captured.end] if _has_mode(act)}
+        inner = story.acts[captured.begin : captured.end]
+        modes = {id(act.thing): act for act in inner if _has_mode(act)}
+        modes |= {id(act.thing): act for act in inner if _was_set(story, captured, act)}
         for index, act in story.between(captured.end, len(story.acts), Verb.METHOD):
-            if act.name not in ("eval", "train") or act.thing.kind is not Kind.MODULE:
+            if act.name not in ("eval", "train") or act.thing.kind not in (Kind.MODULE, Kind.UNKNOWN):
                 continue
             inside = [modes[id(part)] for part in act.thing.family() if id(part) in modes]
-            is_on = act.name == "train" and constant(act.other) is not False
+            is_on = _is_on(act)
             replay = story.next_replay(captured, index)
-            if replay is None or not any((each.name == "training") is not is_on for each in inside):
+            if replay is None or not any(_trained(story, captured, each) is not is_on for each in inside):
                 continue
             back = [each for _, each in story.between(index, replay, Verb.METHOD) if each.thing is act.thing]
             if not any(each.name in ("eval", "train") for each in back):
                 yield region(captured, story.acts), tell(ModeToggled, act, target=act.text)
+
+
+def _is_on(act: Act) -> bool:
+    return act.name == "train" and constant(act.other) is not False
+
+
+def _trained(story: Story, captured: Captured, call: Act) -> bool:
+    """Whether a module was called in training mode: as it was made, or as the site has set it."""
+    if call.thing.kind is Kind.MODULE:
+        return call.name == "training"
+    return _is_on(_switches(story, captured, call)[-1])
+
+
+def _was_set(story: Story, captured: Captured, call: Act) -> bool:
+    """Whether the site has set the mode of a callee that nothing else is known of."""
+    return call.verb is Verb.CALL and call.thing.kind is Kind.UNKNOWN and bool(_switches(story, captured, call))
+
+
+def _switches(story: Story, captured: Captured, call: Act) -> list[Act]:
+    acts = story.acts[: captured.begin]
+    return [
+        each for each in acts if each.verb is Verb.METHOD and each.name in ("eval", "train") and each.thing is call.thing
+    ]
 
 
 def _has_mode(act: Act) -> bool:
