@@ -15,19 +15,42 @@ from graphlint.source import Source
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
+class Signature(NamedTuple):
+    """The parameters of a function: those that can be given by position, all names in order, and the defaults."""
+
+    named: list[ast.arg]
+    order: list[str]
+    defaults: dict[str, ast.expr]
+
+
 class FunctionDecl:
     """A function, method or lambda of the tree; one object a node."""
 
-    __slots__ = ("module", "name", "node", "owner")
+    __slots__ = ("_signature", "module", "name", "node", "owner")
 
     def __init__(self, node: FunctionNode, module: Module, owner: ClassDecl | None, name: str) -> None:
         self.node = node
         self.module = module
         self.owner = owner
         self.name = name
+        self._signature: Signature | None = None
 
     def __repr__(self) -> str:
         return f"<{self.module.name}.{self.name}>"
+
+    @property
+    def signature(self) -> Signature:
+        if self._signature is None:
+            self._signature = _signature(self.node.args)
+        return self._signature
+
+
+def _signature(spec: ast.arguments) -> Signature:
+    named = [*spec.posonlyargs, *spec.args]
+    spread = [arg for arg in (spec.vararg, spec.kwarg) if arg is not None]
+    defaults = dict(zip((arg.arg for arg in named[len(named) - len(spec.defaults) :]), spec.defaults))
+    defaults.update({arg.arg: node for arg, node in zip(spec.kwonlyargs, spec.kw_defaults) if node is not None})
+    return Signature(named, [arg.arg for arg in (*named, *spec.kwonlyargs, *spread)], defaults)
 
 
 class ClassDecl:

@@ -16,17 +16,12 @@ if TYPE_CHECKING:
 
 def parameters(decl: FunctionDecl) -> list[ast.arg]:
     """The named parameters that can be given by position, in order."""
-    spec = decl.node.args
-    return [*spec.posonlyargs, *spec.args]
+    return decl.signature.named
 
 
 def defaults(decl: FunctionDecl) -> dict[str, ast.expr]:
     """The default of every parameter that has one."""
-    spec = decl.node.args
-    positional = parameters(decl)
-    found = dict(zip((arg.arg for arg in positional[len(positional) - len(spec.defaults) :]), spec.defaults))
-    found.update({arg.arg: node for arg, node in zip(spec.kwonlyargs, spec.kw_defaults) if node is not None})
-    return found
+    return decl.signature.defaults
 
 
 def bind(machine: Machine, function: Function, arguments: Arguments) -> dict[str, Value]:
@@ -49,13 +44,7 @@ def bind(machine: Machine, function: Function, arguments: Arguments) -> dict[str
             env[arg.arg] = _fit(machine, decl, arg, keywords.pop(arg.arg))
     _fill(machine, decl, env, arguments)
     _collect(spec, env, given[len(named) :], keywords, arguments)
-    return {name: env[name] for name in _order(decl) if name in env}
-
-
-def _order(decl: FunctionDecl) -> list[str]:
-    spec = decl.node.args
-    names = [arg.arg for arg in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]
-    return [*names, *(arg.arg for arg in (spec.vararg, spec.kwarg) if arg is not None)]
+    return {name: env[name] for name in decl.signature.order if name in env}
 
 
 def _fit(machine: Machine, decl: FunctionDecl, arg: ast.arg, value: Value) -> Value:

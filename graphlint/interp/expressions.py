@@ -39,7 +39,7 @@ from graphlint.values import (
     tensors_in,
 )
 
-BUILTINS = frozenset(dir(builtins))
+BUILTINS = {name: External(f"builtins.{name}") for name in dir(builtins)}
 MOST_ITEMS = 64
 
 
@@ -79,8 +79,9 @@ def eval_name(frame: Frame, node: ast.Name) -> Value:
         return found
     if frame.machine.told.flags and (flag := flag_read(frame, node)) is not None:
         return flag
-    if name in BUILTINS and name not in frame.module.symbols:
-        return External(f"builtins.{name}")
+    known = BUILTINS.get(name)
+    if known is not None and name not in frame.module.symbols:
+        return known
     found = frame.machine.global_(frame.module, name)
     if isinstance(frame.machine.globals.get((frame.module, name)), Assigned):
         frame.touch(global_key(frame.module, name))

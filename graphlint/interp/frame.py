@@ -30,6 +30,7 @@ EXPRESSIONS: dict[type[ast.AST], Callable[..., Value]] = {}
 STATEMENTS: dict[type[ast.AST], Callable[..., None]] = {}
 
 LONGEST_TEXT = 60
+NONE = Target.NONE
 
 
 def expression(*kinds: type[ast.expr]) -> Callable[[E], E]:
@@ -161,7 +162,7 @@ class Frame:
     def run(self, body: list[ast.stmt]) -> None:
         """Execute statements for as long as some target gets there."""
         for node in body:
-            if self.live is Target.NONE or not self.live:
+            if self.live is NONE:
                 return
             STATEMENTS[type(node)](self, node)
 
@@ -174,22 +175,22 @@ class Frame:
 
     def merge(self, *states: State) -> None:
         """Continue where any of these states gets to."""
-        reached = [state for state in states if state.live]
+        reached = [state for state in states if state.live is not NONE]
         if not reached:
-            self.live = Target.NONE
+            self.live = NONE
             return
         if len(reached) == 1:
             self.scope.env = dict(reached[0].env)
             self.live = reached[0].live
             return
-        self.scope.env = _join_envs(reached)
-        self.live = Target.NONE
+        self.scope.env, live = _join_envs(reached), NONE
         for state in reached:
-            self.live |= state.live
+            live |= state.live
+        self.live = live
 
     def emit(self, kind: type[Event], node: ast.AST, confidence: Confidence = Confidence.CERTAIN, **facts: object) -> None:
         """Record an event at a node, once a place and kind, with the surest facts."""
-        if not self.recording or not self.live:
+        if not self.recording or self.live is NONE:
             return
         confidence = min(confidence, self.ceiling)
         span = self.span(node)
@@ -212,7 +213,7 @@ class Frame:
 
     def link(self, node: ast.AST, summary: Summary) -> None:
         """Record that the call at `node` runs `summary`."""
-        if not self.recording or not self.live:
+        if not self.recording or self.live is NONE:
             return
         self.touch(summary)
         span = self.span(node)
