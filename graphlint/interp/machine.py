@@ -69,7 +69,7 @@ class Machine:
         self.memoised: dict[FunctionDecl, bool] = {}
         self.wrapping: dict[FunctionDecl, bool] = {}
         self.setters: dict[tuple[ClassDecl, str], bool] = {}
-        self.writers: dict[tuple[ClassDecl, str], list[FunctionDecl]] = {}
+        self.writers: dict[tuple[ClassDecl, str, bool], list[FunctionDecl]] = {}
         self.reaches: dict[tuple[ClassDecl, str], Reach] = {}
         self.counted: dict[tuple[ClassDecl, str], bool] = {}
         self.method_writes: dict[ast.FunctionDef, Writes] = {}

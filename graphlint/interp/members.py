@@ -39,14 +39,16 @@ class Writes(NamedTuple):
 
 def late_writers(machine: Machine, decl: ClassDecl, name: str) -> list[FunctionDecl]:
     """The methods, other than `__init__`, that assign an attribute."""
-    return [
-        each for base in machine.project.mro(decl) if isinstance(base, ClassDecl) for each in _writers(machine, base, name)
-    ]
+    known = machine.writers.get((decl, name, True))
+    if known is None:
+        bases = [base for base in machine.project.mro(decl) if isinstance(base, ClassDecl)]
+        known = machine.writers[(decl, name, True)] = [each for base in bases for each in _writers(machine, base, name)]
+    return known
 
 
 def _writers(machine: Machine, base: ClassDecl, name: str) -> list[FunctionDecl]:
     """Those that stand in one class, which has many others derive from it."""
-    key = (base, name)
+    key = (base, name, False)
     known = machine.writers.get(key)
     if known is None:
         known = machine.writers[key] = [

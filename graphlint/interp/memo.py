@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from graphlint.project import FunctionDecl
-from graphlint.syntax import nested, stored
+from graphlint.syntax import nested, stored, walk
 
 BODY, ORELSE, REST = "body", "orelse", "rest"
 """Which part of an `if` runs once: an arm, or what stands behind it in its block."""
@@ -108,7 +108,7 @@ class _Words:
 
     def words(self, node: ast.expr) -> Iterator[str]:
         """Every state inside an operand: of `self.mask.shape[-1]` also `self.mask`."""
-        for each in ast.walk(node):
+        for each in walk(node):
             if isinstance(each, (ast.Attribute, ast.Name, ast.Call)):
                 word = self.word(each)
                 if word:

@@ -9,6 +9,7 @@ from graphlint.interp.members import methods
 from graphlint.interp.objects import is_module
 from graphlint.outline import mentions
 from graphlint.project import ClassDecl
+from graphlint.syntax import nested
 from graphlint.values import Instance
 
 
@@ -39,8 +40,10 @@ def is_record(decl: ClassDecl) -> bool:
 def _is_used_up(frame: Frame, owner: ClassDecl, target: ast.Attribute) -> bool:
     """Whether whoever reads an attribute deletes it."""
     return any(
-        isinstance(each, ast.Attribute) and each.attr == target.attr and isinstance(each.ctx, ast.Del)
+        isinstance(part, ast.Attribute) and part.attr == target.attr
         for _, method in methods(frame.machine, owner)
-        if mentions(method, f".{target.attr}")
-        for each in ast.walk(method)
+        if mentions(method, f".{target.attr}") and mentions(method, "del ")
+        for each in nested(method.body)
+        if isinstance(each, ast.Delete)
+        for part in each.targets
     )
