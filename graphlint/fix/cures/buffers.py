@@ -71,9 +71,9 @@ def initializer(tree: Tree, node: cst.CSTNode, any_class: bool = False) -> cst.F
 
 
 def super_line(tree: Tree, init: cst.FunctionDef) -> int:
-    """The line of `super().__init__(...)`; 0 without."""
+    """The last line of `super().__init__(...)`; 0 without."""
     calls = tree.within(init, cst.Call)
-    return next((tree.span(each).line for each in calls if tree.code(each.func).endswith(".__init__")), 0)
+    return next((tree.span(each).end_line for each in calls if tree.code(each.func).endswith(".__init__")), 0)
 
 
 @cure("GL405")
@@ -128,13 +128,21 @@ def registered(site: Site) -> Fix | None:
     if init is None or not line or function is None or function.name.value == "__init__":
         return None
     name = _free(tree, init)
-    dtype = keyword(built, "dtype")
-    typed = f", dtype={tree.code(dtype.value)}" if dtype is not None else ""
+    typed, cast = _dtype(tree, built)
     value = f"{tree.torch}.tensor({tree.code(built.args[0].value)}{typed})"
     text = f'{tree.indent(line)}self.register_buffer("{name}", {value}, persistent=False)\n'
     added = Edit(Span(site.span.file, line + 1, 0, line + 1, 0), text)
     title = "build it once as a buffer, which is on the device if the module was moved there"
-    return fix(title, UNSAFE, added, tree.replace(call, f"self.{name}"))
+    return fix(title, UNSAFE, added, tree.replace(call, f"self.{name}{cast}"))
+
+
+def _dtype(tree: Tree, built: cst.Call) -> tuple[str, str]:
+    """The type of a constant where it is built, or the cast where it is used: `x.dtype` means nothing in `__init__`."""
+    given = keyword(built, "dtype")
+    if given is None:
+        return "", ""
+    code = tree.code(given.value)
+    return (f", dtype={code}", "") if tree.qualified(given.value).startswith("torch.") else ("", f".to({code})")
 
 
 def _moved_constant(tree: Tree, call: cst.Call) -> cst.Call | None:
