@@ -16,6 +16,6 @@ def main(device):
         static.fill_(value)
         graph.replay()
         kept.append(out.clone())
-    static = torch.ones(2, 4, device=device)
+    static.copy_(torch.ones(2, 4, device=device))
     graph.replay()
     return kept
