@@ -30,6 +30,19 @@ TOKEN = re.compile(
 
 TOP = re.compile(r"\n(?=[^\s#)\]}])")
 BEGIN = re.compile(r"[ \t]*(?:(@)|(async[ \t]+def|def|class)[ \t]+(\w+))")
+STORE = re.compile(
+    r"\.(\w+)[ \t]*(?:(?:[-+*/%&|^@]|//|\*\*|>>|<<)?=(?!=)|:|in\b"
+    r"|([,)\]])(?=[^\n]*[^=!<>\n]=(?!=)|[^\n]*\bin\b|[^\n]*:$))",
+    re.MULTILINE,
+)
+"""An attribute that is bound; what another name follows is one only if what stands before is a list of targets."""
+
+PARTS = re.compile(
+    r"[ \t]*(?:for[ \t]|async[ \t]for[ \t]|with[ \t].*\bas[ \t])?"
+    r"[(\[*\s]*(?:[\w.\[\]]+[ \t]*,[ \t]*[(\[*\s]*)*[\w.]*"
+)
+ATTRIBUTE = re.compile(r"\.(\w+)")
+LONG_TARGET = re.compile(r"^[ \t]*[)\]][ \t,)\]]*=(?!=)", re.MULTILINE)
 METHOD = re.compile(r"^([ \t]+)(?:@|def[ \t]|async[ \t]+def[ \t])", re.MULTILINE)
 
 
@@ -57,6 +70,26 @@ def mentions(node: ast.AST, word: str) -> bool:
     if pending is None:
         return True
     return pending.file.text.find(word, pending.cut.start, pending.cut.end) >= 0
+
+
+def may_assign(node: ast.AST, name: str) -> bool:
+    """Whether code below a node may bind an attribute of this name; asking does not parse it."""
+    pending: Pending | None = node.__dict__.get("pending")
+    if pending is None:
+        return True
+    known: frozenset[str] | None = node.__dict__.get("assigns")
+    if known is None:
+        known = node.__dict__["assigns"] = frozenset(_assigned(pending.file.text, pending.cut))
+    return name in known
+
+
+def _assigned(text: str, cut: Cut) -> Iterator[str]:
+    if LONG_TARGET.search(text, cut.start, cut.end):
+        yield from (found[1] for found in ATTRIBUTE.finditer(text, cut.start, cut.end))
+        return
+    for found in STORE.finditer(text, cut.start, cut.end):
+        if not found[2] or PARTS.fullmatch(text, text.rfind("\n", 0, found.start()) + 1, found.start()):
+            yield found[1]
 
 
 class Cut(NamedTuple):
@@ -197,6 +230,9 @@ class Late:
     __slots__ = ()
 
     def __getattr__(self, name: str) -> Any:
+        pending: Pending = self.__dict__["pending"]
+        if name == "decorator_list" and pending.cut.start == pending.cut.at:
+            return []
         if name in self._fields or name in ("end_lineno", "end_col_offset"):
             return getattr(fill(self), name)
         raise AttributeError(name)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from graphlint.errors import Unreadable
-from graphlint.outline import SMALLEST, mentions, outline, outlined
+from graphlint.outline import SMALLEST, may_assign, mentions, outline, outlined
 
 ROOT = Path(__file__).parents[1]
 OWN = sorted((ROOT / "graphlint").rglob("*.py"))
@@ -140,3 +140,36 @@ def test_reads_what_is_on_disk(tmp_path: Path) -> None:
     source = outlined(path, "module.py")
     assert source.text.endswith("def f():\n    return 1\n")
     assert waiting(source.tree) == ["f"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "self.found = 1",
+        "self.found: int = 1",
+        "self.found += 1",
+        "self.found //= 2",
+        "self.other, self.found = pair",
+        "self.found, self.other = pair",
+        "(self.found, other), last = pair",
+        "for self.found in range(3): pass",
+        "for i, self.found in enumerate(x): pass",
+        "with open(x) as self.found: pass",
+        "with a as b, open(x) as self.found: pass",
+        "(\n            self.found,\n            other,\n        ) = pair",
+    ],
+)
+def test_what_binds_an_attribute_is_seen_in_text(line: str) -> None:
+    assert may_assign(method(line), "found")
+
+
+@pytest.mark.parametrize("line", ["return self.found", "call(self.found)", "x = self.found", "if self.found == 1: pass"])
+def test_what_reads_an_attribute_is_not_parsed_for_it(line: str) -> None:
+    assert not may_assign(method(line), "found")
+
+
+def method(line: str) -> ast.AST:
+    tree = outline(FILLER + f"class A:\n    def f(self, x):\n        {line}\n")
+    node = tree.body[0]
+    assert isinstance(node, ast.ClassDef) and "pending" in node.body[0].__dict__
+    return node.body[0]

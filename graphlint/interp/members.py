@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from graphlint.outline import mentions
+from graphlint.outline import may_assign
 from graphlint.project import ClassDecl, FunctionDecl
 from graphlint.source import lines
 from graphlint.syntax import nested, stored, walk
@@ -54,7 +54,7 @@ def _writers(machine: Machine, base: ClassDecl, name: str) -> list[FunctionDecl]
         known = machine.writers[key] = [
             base.module.function(method, base, method.name)
             for method in own_methods(base)
-            if method.name != "__init__" and mentions(method, f".{name}") and name in writes(machine, method).assigned
+            if method.name != "__init__" and may_assign(method, name) and name in writes(machine, method).assigned
         ]
     return known
 
@@ -69,7 +69,7 @@ def _counts(machine: Machine, base: ClassDecl, name: str) -> bool:
     known = machine.counted.get(key)
     if known is None:
         known = machine.counted[key] = any(
-            mentions(method, f".{name}") and name in writes(machine, method).moved for method in own_methods(base)
+            may_assign(method, name) and name in writes(machine, method).moved for method in own_methods(base)
         )
     return known
 
