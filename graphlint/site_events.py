@@ -128,6 +128,13 @@ class GraphedMisused(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class GraphedOtherMode(Event):
+    """A graphed module is called in another mode than the one it was graphed in, and runs eagerly."""
+
+    target: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class GraphedOverwritten(Event):
     """A graphed callable is called again while its earlier result is still needed."""
 

@@ -36,6 +36,7 @@ QUESTIONS: tuple[Question, ...] = (
     training.piled,
     graphed.misused,
     graphed.overwritten,
+    graphed.other_mode,
     loaders.threads,
     loaders.last_batches,
     buckets.pools,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from graphlint.events import Event
@@ -10,7 +11,8 @@ from graphlint.site.construct import argument, constant
 from graphlint.site.reuse import reuses
 from graphlint.site.story import Story, tell
 from graphlint.site.things import Kind, Thing
-from graphlint.site_events import GraphedMisused, GraphedOverwritten
+from graphlint.site.weights import is_on
+from graphlint.site_events import GraphedMisused, GraphedOtherMode, GraphedOverwritten
 from graphlint.types import Confidence, Region
 
 Told = Iterator[tuple[Region, Event]]
@@ -51,11 +53,45 @@ def _made(story: Story, index: int, act: Act) -> str:
     for _, before in story.between(-1, index, Verb.METHOD):
         if before.thing is act.other and before.name in HOOKS:
             return f"the module has a hook (`{before.name}`)"
+    if act.other is not None and any(_learns(each, act.other) for _, each in story.between(-1, index, Verb.BIND)):
+        return "the module has a buffer that needs gradients"
     for layer in act.layers:
         block = layer.thing
         if block is not None and block.kind is Kind.AUTOCAST and constant(argument(block, "cache_enabled")) is not False:
             return "it is made under `autocast` with the cache of casts on"
     return ""
+
+
+def _learns(bind: Act, module: Thing) -> bool:
+    """Whether an act registers a buffer of a module, or of a part of it, that needs gradients."""
+    call, made = bind.node, bind.thing.node
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr != "register_buffer":
+        return False
+    needs = isinstance(made, ast.Call) and any(
+        word.arg == "requires_grad" and _is_true(word.value) for word in made.keywords
+    )
+    return needs and bind.slot is not None and any(part is bind.slot.holder for part in module.family())
+
+
+def _is_true(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is True
+
+
+def other_mode(story: Story) -> Told:
+    """Calls of a graphed module in a mode that was not captured."""
+    for index, act in enumerate(story.acts):
+        graphed = act.thing
+        if act.verb is not Verb.CALL or graphed.kind is not Kind.GRAPHED or graphed.base is None:
+            continue
+        switches = [
+            (at, is_on(each))
+            for at, each in story.between(-1, index, Verb.METHOD)
+            if each.name in ("eval", "train") and (each.thing is graphed or each.thing is graphed.base)
+        ]
+        made = [mode for at, mode in switches if at < graphed.born]
+        mode = made[-1] if made else True
+        if switches and switches[-1][1] is not mode:
+            yield _region(act), tell(GraphedOtherMode, act, target=act.text)
 
 
 def _called(act: Act) -> str:

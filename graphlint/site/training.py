@@ -80,7 +80,11 @@ def _caches(block: Thing) -> bool:
 def _reused(story: Story, captured: Captured, block: Thing) -> list[Act]:
     warm: set[int] = set()
     for act in story.acts[: captured.begin]:
-        if act.verb is Verb.CALL and act.thing.kind is Kind.MODULE and block in [layer.thing for layer in act.layers]:
+        if (
+            act.verb is Verb.CALL
+            and act.thing.kind in (Kind.MODULE, Kind.UNKNOWN)
+            and block in [layer.thing for layer in act.layers]
+        ):
             warm.add(id(act.thing))
     frame = story.acts[captured.begin].frame
     again = [act for act in _inside(story, captured, Verb.CALL) if id(act.thing) in warm and not _is_frozen(act.thing)]
@@ -88,7 +92,8 @@ def _reused(story: Story, captured: Captured, block: Thing) -> list[Act]:
 
 
 def _is_frozen(module: Thing) -> bool:
-    return all(part.is_frozen for part in module.family() if part.kind is Kind.MODULE)
+    parts = [part for part in module.family() if part.kind is Kind.MODULE]
+    return bool(parts) and all(part.is_frozen for part in parts)
 
 
 def _backwards(story: Story, captured: Captured) -> list[Act]:

@@ -97,16 +97,17 @@ def toggled(story: Story) -> Told:
             if act.name not in ("eval", "train") or act.thing.kind not in (Kind.MODULE, Kind.UNKNOWN):
                 continue
             inside = [modes[id(part)] for part in act.thing.family() if id(part) in modes]
-            is_on = _is_on(act)
+            mode = is_on(act)
             replay = story.next_replay(captured, index)
-            if replay is None or not any(_trained(story, captured, each) is not is_on for each in inside):
+            if replay is None or not any(_trained(story, captured, each) is not mode for each in inside):
                 continue
             back = [each for _, each in story.between(index, replay, Verb.METHOD) if each.thing is act.thing]
             if not any(each.name in ("eval", "train") for each in back):
                 yield region(captured, story.acts), tell(ModeToggled, act, target=act.text)
 
 
-def _is_on(act: Act) -> bool:
+def is_on(act: Act) -> bool:
+    """Whether `train` or `eval` turns training on."""
     return act.name == "train" and constant(act.other) is not False
 
 
@@ -114,7 +115,7 @@ def _trained(story: Story, captured: Captured, call: Act) -> bool:
     """Whether a module was called in training mode: as it was made, or as the site has set it."""
     if call.thing.kind is Kind.MODULE:
         return call.name == "training"
-    return _is_on(_switches(story, captured, call)[-1])
+    return is_on(_switches(story, captured, call)[-1])
 
 
 def _was_set(story: Story, captured: Captured, call: Act) -> bool:
