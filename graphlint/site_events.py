@@ -287,3 +287,47 @@ class UnwaitedCopy(Event):
     """A copy to the host that nobody waited for is read."""
 
     target: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnwaitedCollective(Event):
+    """A region reads a tensor of an asynchronous collective before it waits for it; `call` started it."""
+
+    call: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankBranch(Event):
+    """A region branches on the rank, and its sides issue different collectives; `call` is one of them."""
+
+    call: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColdCommunicator(Event):
+    """A region issues the first collective of a group."""
+
+    call: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WarmupTooShort(Event):
+    """A region trains a DDP module that was called `count` times before, too few times."""
+
+    callee: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DdpOnDefaultStream(Event):
+    """A region runs the backward pass of a DDP module that was made on the default stream."""
+
+    call: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadCollective(Event):
+    """A region gives back the result of a functional collective without having read it."""
+
+    call: str

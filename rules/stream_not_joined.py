@@ -1,7 +1,7 @@
 """Work in a region runs on a stream that the captured one does not wait for.
 
 Every branch of a capture must come back to the stream it began on; at the end of the capture an open branch is an
-error (904, unjoined work).
+error (904, unjoined work).  A block whose last work is a collective is an exception: NCCL leaves nothing open behind it.
 
 Fails:
 

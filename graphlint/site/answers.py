@@ -6,7 +6,20 @@ from collections.abc import Callable, Iterable, Iterator
 
 from graphlint.events import Event
 from graphlint.project import Module, Project
-from graphlint.site import buckets, compiled, graphed, inputs, loaders, outputs, state, streams, training, warmup, weights
+from graphlint.site import (
+    buckets,
+    collectives,
+    compiled,
+    graphed,
+    inputs,
+    loaders,
+    outputs,
+    state,
+    streams,
+    training,
+    warmup,
+    weights,
+)
 from graphlint.site.roots import regions, walks
 from graphlint.site.story import Story, story
 from graphlint.source import Source
@@ -45,13 +58,20 @@ QUESTIONS: tuple[Question, ...] = (
     buckets.padding,
     streams.forked,
     streams.outside,
+    collectives.unwaited,
+    collectives.branched,
+    collectives.cold,
+    collectives.data_parallel,
+    collectives.unread,
     compiled.mutated,
     compiled.overwritten,
     compiled.dynamic,
     compiled.clones,
 )
 
-ALONE: tuple[Question, ...] = (state.growing, streams.forked)
+ALONE: tuple[Question, ...] = (
+    state.growing, streams.forked, collectives.unwaited, collectives.branched, collectives.cold, collectives.unread,
+)  # fmt: skip
 """What can be asked of a region without knowing who captures it."""
 
 

@@ -39,6 +39,12 @@ REPLAYS = "replay"
 STREAMS = "tream("
 GROWS = ("cat(", "stack(")
 STREAM_NAMES = frozenset({"stream", "Stream"})
+COLLECTIVES = ("async_op", "get_rank", "new_group", "_functional_collectives")
+"""What the text of a file has in which the walk can find anything about collectives."""
+COLLECTIVE_NAMES = frozenset(
+    {"all_reduce", "all_gather", "all_gather_into_tensor", "all_to_all_single", "broadcast", "reduce", "reduce_scatter",
+     "reduce_scatter_tensor", "all_gather_tensor", "all_to_all", "barrier"}
+)  # fmt: skip
 CATS = frozenset({"cat", "concat", "hstack", "vstack"})
 
 
@@ -66,16 +72,20 @@ def walks(project: Project, module: Module) -> Iterator[list[Act]]:
 
 
 def regions(project: Project, module: Module) -> Iterator[Story]:
-    """Regions that others will capture, `forward` and marked functions, where they use streams or let state grow."""
+    """Regions that others will capture, `forward` and marked functions.
+
+    They are walked where they use streams, issue collectives or let state grow.
+    """
     text = module.source.text
-    streams = STREAMS in text
-    if not streams and not any(word in text for word in GROWS):
+    streams, collectives = STREAMS in text, "distributed" in text and any(word in text for word in COLLECTIVES)
+    if not streams and not collectives and not any(word in text for word in GROWS):
         return
     for forward in forwards(project, module):
         node = forward.owner.node
-        if (streams and _mentions(node, STREAM_NAMES)) or _grows(node):
+        mentions = (streams and _mentions(node, STREAM_NAMES)) or (collectives and _mentions(node, COLLECTIVE_NAMES))
+        if mentions or _grows(node):
             yield _forward(project, forward)
-    for mark in marked(module) if streams else ():
+    for mark in marked(module) if streams or collectives else ():
         function = mark.decl.node
         if not isinstance(function, ast.Lambda) and mark.decl.owner is None:
             acts = walk_function(project, module, function).acts

@@ -27,7 +27,7 @@ def forked(story: Story) -> Told:
                 continue
             if not _waits(story, captured, stream, index, left):
                 yield region(captured, story.acts), tell(StreamNotForked, act, stream=act.text)
-            elif not _joined(story, captured, stream, index, left):
+            elif not _joined(story, captured, stream, index, left) and not _ends_in_collective(story, index, left):
                 yield region(captured, story.acts), tell(StreamNotJoined, act, stream=act.text)
 
 
@@ -45,6 +45,12 @@ def _works(story: Story, index: int, left: int) -> bool:
         act.verb is Verb.READ or act.thing.kind is Kind.MODULE
         for _, act in story.between(index, left, Verb.READ, Verb.CALL)
     )
+
+
+def _ends_in_collective(story: Story, index: int, left: int) -> bool:
+    """Whether a block's last work is a collective: NCCL leaves nothing open behind it, and no capture was refused."""
+    work = [act for _, act in story.between(index, left, Verb.READ, Verb.CALL) if act.thing.kind is not Kind.OUTSIDE]
+    return bool(work) and work[-1].verb is Verb.READ and work[-1].name.startswith("torch.distributed.")
 
 
 def _waits(story: Story, captured: Captured, stream: Thing, index: int, left: int) -> bool:

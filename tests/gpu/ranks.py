@@ -3,7 +3,7 @@
     python -m tests.gpu.ranks record [--only NAME] [--out DIR]      on a machine with two GPUs
     python -m tests.gpu.ranks table                                 writes docs/ranks.md
 
-A case is a line `# ranks: factory outcome [warmup=N] [timeout=N]` in a file of `fixtures/ranks`: what two ranks did.
+A case is a line `# ranks: factory outcome [warmup=N] [timeout=N]` in a file of `fixtures`: what two ranks did.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from graphlint.confirm import process
 from graphlint.confirm.plan import Options, Plan
 from tests.gpu.record import ROOT, _record, written
 
-FOLDER = ROOT / "fixtures" / "ranks"
+FOLDER = ROOT / "fixtures"
 MARK = re.compile(r"# ranks: (?P<name>\w+) (?P<outcome>captures|refused|stale|not-run)(?P<rest>( \w+=\d+)*)$", re.MULTILINE)
 QUICK = Options(device="cuda", timeout=50.0, worth=False, ranks=2)
 LANES = 4
@@ -42,11 +42,11 @@ class Marked:
 
 def cases(folder: Path = FOLDER) -> Iterator[Marked]:
     """Every case of the fixtures, by file and in the order they are written."""
-    for path in sorted(folder.glob("*.py")):
+    for path in sorted(folder.rglob("*.py")):
         for found in MARK.finditer(path.read_text()):
             rest = dict(each.split("=") for each in found["rest"].split())
             warmup, timeout = int(rest.get("warmup", QUICK.warmup)), float(rest.get("timeout", QUICK.timeout))
-            yield Marked(f"{path.name}:{found['name']}", path, found["name"], found["outcome"], warmup, timeout)
+            yield Marked(f"{path.relative_to(folder).as_posix()}:{found['name']}", path, found["name"], found["outcome"], warmup, timeout)
 
 
 def planned(each: Marked, options: Options = QUICK) -> Plan:
