@@ -1,6 +1,23 @@
 """`graphlint` and `python -m graphlint`."""
 
-from graphlint.cli import entry as main
+import os
+import sys
+
+from graphlint.commands.quick import answer
+
+
+def main() -> None:
+    """Repeat what was printed before if nothing has changed, else run the command."""
+    try:
+        status = answer(sys.argv[1:], os.environ)
+    except OSError:
+        status = None
+    if status is None:
+        from graphlint.cli import entry
+
+        entry()
+    sys.exit(status)
+
 
 if __name__ == "__main__":
     main()

@@ -6,9 +6,9 @@ say what is a region; the settings that choose among findings come after it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from graphlint.merge import merged, place
 from graphlint.suppress import Marks
@@ -83,7 +83,17 @@ def joined(told: Iterable[Told]) -> tuple[tuple[Finding, ...], tuple[Judged, ...
     )
 
 
-def only_compiled(accounts: Collection[Account]) -> frozenset[str]:
+class Runs(Protocol):
+    """Whatever tells which classes a file compiles and which it captures."""
+
+    @property
+    def compiled(self) -> frozenset[str]: ...
+    @property
+    def captured(self) -> frozenset[str]: ...
+
+
+def only_compiled(files: Iterable[Runs]) -> frozenset[str]:
     """The classes whose `forward` is compiled somewhere and captured nowhere."""
-    compiled = frozenset(name for each in accounts for name in each.compiled)
-    return compiled - frozenset(name for each in accounts for name in each.captured) if compiled else compiled
+    known = list(files)
+    compiled = frozenset(name for each in known for name in each.compiled)
+    return compiled - frozenset(name for each in known for name in each.captured) if compiled else compiled

@@ -48,7 +48,12 @@ def check(
     validate(config, registry)
     discovery = found(paths, config, unsaved)
     texts = Texts(discovery.files, partial(read_found, unsaved=unsaved))
-    accounts, _ = analysed(discovery.files, judged(discovery.files, config, registry, interpret), unsaved)
+    judge = judged(discovery.files, config, registry, interpret)
+    accounts, _ = analysed(discovery.files, judge, unsaved)
+    only = only_compiled(accounts.values())
+    otherwise = misjudged(accounts.values(), only)
+    if otherwise:
+        accounts.update(analysed([each for each in discovery.files if each.name in otherwise], judge, unsaved, only)[0])
     return replace(_report(accounts, texts, config, registry, unlisted(discovery)), remarks=remarks(discovery))
 
 
@@ -79,39 +84,28 @@ def remarks(discovery: Discovery) -> tuple[str, ...]:
 
 
 def analysed(
-    files: Sequence[Found], judge: Judge, unsaved: Mapping[str, bytes] = MappingProxyType({})
+    files: Sequence[Found],
+    judge: Judge,
+    unsaved: Mapping[str, bytes] = MappingProxyType({}),
+    elsewhere: frozenset[str] | None = None,
 ) -> tuple[dict[str, Account], Ledger]:
-    """The account of each file, by name, and what they rest on."""
-    accounts, ledger = _spread(files, judge, unsaved, None)
-    late = _judged_otherwise(accounts)
-    if late:
-        again = [each for each in files if each.name in late]
-        other, more = _spread(again, judge, unsaved, only_compiled(accounts.values()))
-        accounts.update(other)
-        ledger.add(more)
-    return accounts, ledger
-
-
-def _judged_otherwise(accounts: Mapping[str, Account]) -> frozenset[str]:
-    """The files with a class of which another file says how it is run."""
-    only = only_compiled(accounts.values())
-    return frozenset(
-        each.file
-        for each in accounts.values()
-        if only or each.used
-        if only & {judged.region.name for judged in each.regions} != each.used
-    )
-
-
-def _spread(
-    files: Sequence[Found], judge: Judge, unsaved: Mapping[str, bytes], elsewhere: frozenset[str] | None
-) -> tuple[dict[str, Account], Ledger]:
+    """The account of each file, by name, and what they rest on; `elsewhere` is what a ledger says of it."""
     accounts: dict[str, Account] = {}
     ledger = Ledger(judge.roots)
     for batch, notes in spread(files, partial(_batch, judge, unsaved, elsewhere)):
         accounts.update((each.file, each) for each in batch)
         ledger.add(notes)
     return accounts, ledger
+
+
+def misjudged(accounts: Iterable[Account], only: frozenset[str]) -> frozenset[str]:
+    """The files with a class of which another file says how it is run; `only` are those that are only compiled."""
+    return frozenset(
+        each.file
+        for each in accounts
+        if only or each.used
+        if only & {judged.region.name for judged in each.regions} != each.used
+    )
 
 
 def _batch(
@@ -136,88 +130,88 @@ def check_sources(given: Read, config: Config, registry: Registry, interpret: In
     texts = Texts((), read_found, {source.name: source for source in given.sources})
     judge = Judge(config, registry, interpret)
     accounts = {each.file: each for each in judge.accounts(given, texts, Ledger())}
-    if _judged_otherwise(accounts):
-        again = judge.accounts(given, texts, Ledger(elsewhere=only_compiled(accounts.values())))
-        accounts.update((each.file, each) for each in again)
+    only = only_compiled(accounts.values())
+    if misjudged(accounts.values(), only):
+        accounts = {each.file: each for each in judge.accounts(given, texts, Ledger(elsewhere=only))}
     return _report(accounts, texts, config, registry, Account(""))
 
 
 def _report(accounts: Mapping[str, Account], texts: Texts, config: Config, registry: Registry, around: Account) -> Report:
     """Put the accounts of all files together and keep what the user has not accepted."""
     chooser = Chooser(config, registry, texts.path, texts)
-    lines = _together(accounts.values())
+    lines = together(each.lines for each in accounts.values())
     by_file = pages.entries([*accounts.values(), around])
-    told_pages = [chooser.page(file, by_file[file], lines) for file in sorted(by_file)]
-    fresh = _fresh([each for page in told_pages for each in page.findings], accounts, chooser)
+    told = [chooser.page(file, by_file[file], lines) for file in sorted(by_file)]
+    fresh = accepted([each for page in told for each in page.findings], accounts, chooser)
     kept = {place(each) for each in fresh.findings}
-    regions = [
-        told
-        for account in accounts.values()
-        for each in account.regions
-        # One that was not looked at to its end is never called clean.
-        if (told := chooser.region(each, account, kept.__contains__)).findings or each.finished
-    ]
-    return assembled(told_pages, fresh, regions, accounts, lines)
+    regions = [each for account in accounts.values() for each in chooser.regions(account, kept.__contains__)]
+    cells = {each.file: each.cells for each in accounts.values() if each.cells}
+    return assembled(told, fresh, regions, len(accounts), cells, lines)
 
 
-def _fresh(findings: Sequence[Finding], files: Mapping[str, Account], chooser: Chooser) -> baseline.Compared:
+def accepted(findings: Sequence[Finding], files: Iterable[str], chooser: Chooser) -> baseline.Compared:
     """What the baseline does not hold."""
     config = chooser.config
     if not config.baseline:
         return baseline.Compared(tuple(findings), 0, ())
     homes = set(map(chooser.home, files))
-    accepted = baseline.load(Path(config.root) / config.baseline)
-    return baseline.compare(findings, accepted, lambda file: file in homes or not (config.root / file).exists())
+    known = baseline.load(Path(config.root) / config.baseline)
+    return baseline.compare(findings, known, lambda file: file in homes or not (config.root / file).exists())
 
 
 def assembled(
     told: Sequence[Page],
     fresh: baseline.Compared,
-    regions: Sequence[RegionReport],
-    accounts: Mapping[str, Account],
+    regions: Iterable[RegionReport],
+    files: int,
+    cells: Cells,
     lines: Lines,
 ) -> Report:
     """The report of all pages and regions; what a notebook holds is told by cell."""
-    cells = {each.file: each.cells for each in accounts.values() if each.cells}
     # Files and regions that were not looked at to the end: to say nothing of them would be a claim.
     unchecked = {each for page in told for each in page.unchecked}
     return Report(
         findings=tuple(_in_cells(each, cells) for each in fresh.findings) if cells else fresh.findings,
-        files=len(accounts),
+        files=files,
         regions=tuple(sorted((_placed(each, cells) for each in pages.joined(regions)), key=_by_name)),
         suppressed=sum(each.suppressed for each in told) + fresh.accepted,
         unread=tuple(sorted({each.span.file for each in fresh.findings if place(each) in unchecked})),
         hidden=sum(each.hidden for each in told),
         limits=sum(each.limits for each in told),
-        lines=_needed(fresh.findings, lines, cells),
+        lines=_by_cell(needed(fresh.findings, lines), cells),
         gone=fresh.gone,
     )
 
 
-def _together(accounts: Iterable[Account]) -> dict[str, dict[int, str]]:
-    """The lines that all accounts bring, by file."""
+def together(some: Iterable[Lines]) -> dict[str, dict[int, str]]:
+    """The lines that several bring, by file."""
     lines: dict[str, dict[int, str]] = {}
-    for account in accounts:
-        for file, some in account.lines.items():
-            lines.setdefault(file, {}).update(some)
+    for each in some:
+        for file, known in each.items():
+            lines.setdefault(file, {}).update(known)
     return lines
 
 
-def _needed(findings: Iterable[Finding], lines: Lines, cells: Cells) -> dict[str, tuple[str, ...]]:
-    """The lines that a report shows, by file or by cell of a notebook."""
+def needed(findings: Iterable[Finding], lines: Lines) -> dict[str, dict[int, str]]:
+    """The lines that findings point to, of those at hand."""
     wanted: dict[str, dict[int, str]] = {}
     for finding in findings:
         for span in spans(finding):
             text = lines.get(span.file, {})
-            for number in {span.line, span.end_line}:
-                place = _in_cell(span._replace(line=number), cells)
-                wanted.setdefault(place.file, {})[place.line] = text.get(number, "")
-    return {file: _whole(wanted[file]) for file in sorted(wanted)}
+            wanted.setdefault(span.file, {}).update(
+                (each, text[each]) for each in (span.line, span.end_line) if each in text
+            )
+    return wanted
 
 
-def _whole(some: Mapping[int, str]) -> tuple[str, ...]:
-    """Lines by index, those that nobody asked for left empty."""
-    return tuple(some.get(number, "") for number in range(1, max(some) + 1))
+def _by_cell(some: Lines, cells: Cells) -> dict[str, tuple[str, ...]]:
+    """Lines by file, or by cell of a notebook, at their index; those that nobody asked for are left empty."""
+    found: dict[str, dict[int, str]] = {}
+    for file, numbered in some.items():
+        for number, text in numbered.items():
+            place = _in_cell(Span(file, number, 0, number, 0), cells)
+            found.setdefault(place.file, {})[place.line] = text
+    return {file: tuple(found[file].get(number, "") for number in range(1, max(found[file]) + 1)) for file in sorted(found)}
 
 
 def _in_cells(finding: Finding, cells: Cells) -> Finding:

@@ -19,6 +19,7 @@ from graphlint.errors import GraphlintError, near
 
 COMMANDS = {
     "check": ("graphlint.commands.check:check", "Find what CUDA Graph capture will refuse, freeze or waste."),
+    "clean": ("graphlint.commands.cache:clean", "Remove what earlier runs of `check` have kept."),
     "config": ("graphlint.commands.config:config", "Show the settings that hold here, and where each comes from."),
     "confirm": ("graphlint.confirm.command:confirm", "Capture for real, and compare with what was predicted."),
     "explain": ("graphlint.commands.explain:explain", "Print the page of a code or rule."),

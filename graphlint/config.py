@@ -43,6 +43,7 @@ class Config:
     packs: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
     baseline: str = ""
+    cache_dir: str = ""
     confirm: Table | None = None
     root: Path = Path(".")
     origin: str = ""

@@ -17,6 +17,7 @@ from graphlint.errors import UsageError, why
 SUFFIXES = (".py", ".ipynb")
 STUB = ".pyi"
 IGNORE_FILE = ".gitignore"
+REPOSITORY = ".git"
 SKIPPED = frozenset({"__pycache__", "node_modules", "__pypackages__"})
 VENV_MARKS = frozenset({"pyvenv.cfg", "conda-meta"})
 
@@ -36,11 +37,15 @@ class Refused(NamedTuple):
 
 
 class Discovery(NamedTuple):
-    """What is to be read, sorted by name; `empty` are the given folders in which nothing was found."""
+    """What is to be read, sorted by name; `empty` are the given folders in which nothing was found.
+
+    `looked` are the folders that were listed, and the ignore files and repositories that were looked for, there or not.
+    """
 
     files: tuple[Found, ...]
     refused: tuple[Refused, ...]
     empty: tuple[str, ...]
+    looked: tuple[str, ...] = ()
 
 
 class Spec(Protocol):
@@ -73,19 +78,20 @@ def discover(paths: Sequence[str], exclude: Sequence[str] = (), base: Path | Non
     files: dict[str, Found] = {}
     refused: list[Refused] = []
     empty: list[str] = []
+    looked: list[str] = []
     for path in paths:
         if os.path.isdir(path):
-            found = list(_walk(path, excluded, refused))
+            found = list(_walk(path, excluded, refused, looked))
             if not found:
                 empty.append(reported(path))
         else:
-            found = [] if path.endswith(STUB) else [_given(path)]
-        for each in found:
-            real = os.path.realpath(each.path)
+            found = [] if path.endswith(STUB) else [(_given(path), os.path.realpath(path))]
+        for each, real in found:
             # Of several names for one file the one that is no link is reported.
             if real not in files or str(each.path) == real:
                 files[real] = each
-    return Discovery(tuple(sorted(files.values(), key=lambda each: each.name)), tuple(sorted(refused)), tuple(empty))
+    ordered = sorted(files.values(), key=lambda each: each.name)
+    return Discovery(tuple(ordered), tuple(sorted(refused)), tuple(empty), tuple(looked))
 
 
 def excludes(found: Found, exclude: Sequence[str], base: Path) -> bool:
@@ -110,11 +116,16 @@ def reported(path: str) -> str:
     return os.fsencode(name).decode(errors="replace").replace(os.sep, "/")
 
 
-def _walk(root: str, excluded: tuple[Patterns, ...], refused: list[Refused]) -> Iterator[Found]:
-    stack = [(os.path.abspath(root), (*excluded, *_above(os.path.abspath(root))))]
+def _walk(
+    root: str, excluded: tuple[Patterns, ...], refused: list[Refused], looked: list[str]
+) -> Iterator[tuple[Found, str]]:
+    """The files below a folder, each with its real path."""
+    stack = [(os.path.abspath(root), (*excluded, *_above(os.path.abspath(root), looked)))]
     prefix, start = reported(root), os.path.join(stack[0][0], "")
+    real = os.path.join(os.path.realpath(root), "")
     while stack:
         folder, patterns = stack.pop()
+        looked.append(folder)
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except OSError as error:
@@ -124,13 +135,19 @@ def _walk(root: str, excluded: tuple[Patterns, ...], refused: list[Refused]) -> 
         if VENV_MARKS & names and folder + os.sep != start:
             continue
         if IGNORE_FILE in names:
-            patterns = (*patterns, *_ignore_file(folder))
+            patterns = (*patterns, *_ignore_file(folder, looked))
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
                 if not _is_skipped(entry.name) and not _left_out(entry.path + os.sep, patterns):
                     stack.append((entry.path, patterns))
             elif entry.name.endswith(SUFFIXES) and not _is_passed_over(entry) and not _left_out(entry.path, patterns):
-                yield Found(Path(entry.path), _joined(prefix, entry.path.removeprefix(start)))
+                below = entry.path.removeprefix(start)
+                # Folders behind links are not entered, so only the last part of a path can be one.
+                yield Found(Path(entry.path), _joined(prefix, below)), _real(entry, real + below)
+
+
+def _real(entry: os.DirEntry[str], path: str) -> str:
+    return os.path.realpath(entry.path) if entry.is_symlink() else path
 
 
 def _joined(prefix: str, below: str) -> str:
@@ -162,21 +179,27 @@ def _left_out(path: str, patterns: tuple[Patterns, ...]) -> bool:
     return False
 
 
-def _above(folder: str) -> tuple[Patterns, ...]:
+def _above(folder: str, looked: list[str]) -> tuple[Patterns, ...]:
     """The ignore files of the folders that contain `folder`, up to the repository's root, outermost first."""
     found: list[Patterns] = []
     parent = folder
-    while not os.path.exists(os.path.join(parent, ".git")):
+    while not os.path.exists(_looked_at(os.path.join(parent, REPOSITORY), looked)):
         parent, below = os.path.dirname(parent), parent
         if parent == below:
             return ()
-        found[:0] = _ignore_file(parent)
+        found[:0] = _ignore_file(parent, looked)
     return tuple(found)
 
 
-def _ignore_file(folder: str) -> tuple[Patterns, ...]:
+def _looked_at(path: str, looked: list[str]) -> str:
+    looked.append(path)
+    return path
+
+
+def _ignore_file(folder: str, looked: list[str]) -> tuple[Patterns, ...]:
+    path = _looked_at(os.path.join(folder, IGNORE_FILE), looked)
     try:
-        with open(os.path.join(folder, IGNORE_FILE), encoding="utf-8", errors="replace") as file:
+        with open(path, encoding="utf-8", errors="replace") as file:
             lines = file.read().splitlines()
     except OSError:
         return ()

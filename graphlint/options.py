@@ -75,6 +75,7 @@ OPTIONS = (
     Option("baseline", TEXT, "A file that lists accepted findings."),
     Option("packs", NAMES, "The installed rule packs that are used; all by default."),
     Option("rules", NAMES, "Rule files, folders or packages of the project's own."),
+    Option("cache-dir", TEXT, "Where `check` keeps what it found; a folder of the user's own by default."),
     Option("confirm", TABLE, "Targets and settings of `graphlint confirm`."),
 )
 KEYS = tuple(each.key for each in OPTIONS)

@@ -18,7 +18,7 @@ from graphlint.notices import INTERNAL, LIMIT, UNREADABLE, Notice
 from graphlint.registry import Registry, is_chosen, worst
 from graphlint.rule import Rule
 from graphlint.source import Source
-from graphlint.types import Effect, Finding, RegionReport, Span, Target
+from graphlint.types import Effect, Finding, RegionReport, Target
 
 ALWAYS = frozenset({UNREADABLE.code, INTERNAL.code})
 
@@ -92,8 +92,15 @@ class Chooser:
             frozenset(map(place, inside.broken)),
         )
 
-    def region(self, judged: Judged, account: Account, kept: Callable[[Place], bool]) -> RegionReport:
-        """What is predicted for one region, of what was kept."""
+    def regions(self, account: Account, kept: Callable[[Place], bool]) -> Iterator[RegionReport]:
+        """What is predicted for the regions of a file, of what was kept."""
+        for each in account.regions:
+            told = self._region(each, account, kept)
+            # One that was not looked at to its end is never called clean.
+            if each.finished or told.findings:
+                yield told
+
+    def _region(self, judged: Judged, account: Account, kept: Callable[[Place], bool]) -> RegionReport:
         effects: list[Effect] = []
         for number, own, confidence in judged.own:
             finding = account.found[number]
@@ -159,9 +166,10 @@ def home(file: str, path: str, config: Config) -> str:
 
 def joined(reports: Iterable[RegionReport]) -> Iterator[RegionReport]:
     """One report a region: what is done to it from outside may have been found in another file than what it does."""
-    same: dict[tuple[str, Span], list[RegionReport]] = {}
+    same: dict[tuple[str, str, int], list[RegionReport]] = {}
     for each in reports:
-        same.setdefault((each.region.name, each.region.span), []).append(each)
+        span = each.region.span
+        same.setdefault((each.region.name, span.file, span.line), []).append(each)
     for group in same.values():
         yield group[0] if len(group) == 1 else _sum(group)
 
@@ -171,7 +179,7 @@ def _sum(group: Sequence[RegionReport]) -> RegionReport:
     told = tuple((effect, number) for effect, number in counts.items() if number)
     faults = [Effect(effect) for effect, _ in told]
     return RegionReport(
-        group[0].region,
+        min((each.region for each in group), key=lambda region: (region.kind, region.span)),
         worst(faults).value if faults else "clean",
         sum(each.findings for each in group),
         sum(each.unknown_calls for each in group),

@@ -26,6 +26,7 @@ LAYERS = (
     ("judge", "pages"),
     ("cache",),
     ("check",),
+    ("rerun",),
     ("report", "fix"),
     ("confirm", "emulate"),
     ("commands", "cli", "testing", "pytest_plugin", "__main__", "lsp"),

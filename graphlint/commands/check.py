@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -20,6 +21,7 @@ from graphlint.check import check_sources, home, read_found, read_text
 from graphlint.commands import output as shown
 from graphlint.commands import progress
 from graphlint.commands.around import Part
+from graphlint.commands.cache import Cache, opened
 from graphlint.commands.options import configured, overridden
 from graphlint.commands.output import Wanted
 from graphlint.config import Config
@@ -34,6 +36,8 @@ from graphlint.spread import Texts
 from graphlint.types import Finding, Report
 
 STDIN = "-"
+WRITING = ("fix", "unsafe_fixes", "diff", "show_fixes", "prune_baseline", "watch", "evidence")
+"""Options with which a run does more than print what it found."""
 DEEPEST = 5000
 WHEN = click.Choice(["auto", "always", "never"])
 FORMATS = ", ".join(shown.FORMATS)
@@ -72,6 +76,8 @@ FORMATS = ", ".join(shown.FORMATS)
 @click.option("--watch", is_flag=True, help="Check again whenever a file changes, until interrupted.")
 @click.option("--config", "config_file", default="", metavar="FILE", help="Read this configuration file.")
 @click.option("--isolated", is_flag=True, help="Read no configuration file.")
+@click.option("--cache-dir", default="", metavar="DIR", help="Keep what is found in this folder.")
+@click.option("--no-cache", is_flag=True, help="Find everything anew, and keep nothing.")
 @click.option("--stdin-filename", default="", metavar="NAME", help="The name of what is read from stdin as `-`.")
 @click.option("--color", type=WHEN, default="auto", help="When to use colours.")
 @click.option("--hyperlinks", type=WHEN, default="auto", help="When codes link to their pages.")
@@ -92,6 +98,7 @@ def check(
 
     Exits 0 when nothing fails, 1 when something does, 2 when the command or configuration is wrong.
     """
+    started = time.time_ns()
     wanted = Wanted(shown.sinks(formats, output), color, statistics, hyperlinks)
     paths = paths or (".",)
     said = {**options, "evidence": evidence, "stdin_filename": stdin_filename}
@@ -101,18 +108,22 @@ def check(
 
     _warn_of_stranger()
     if options["watch"]:
-        import_module("graphlint.commands.watch").watched(paths, settings, lambda: _once(paths, settings(), wanted, said))
-    sys.exit(_once(paths, settings(), wanted, said))
+        import_module("graphlint.commands.watch").watched(
+            paths, settings, lambda: _once(paths, settings(), wanted, said, started)
+        )
+    sys.exit(_once(paths, settings(), wanted, said, started))
 
 
-def _once(paths: Sequence[str], settings: Config, wanted: Wanted, options: Mapping[str, object]) -> int:
+def _once(paths: Sequence[str], settings: Config, wanted: Wanted, options: Mapping[str, object], started: int) -> int:
     """Check and show, and write what was asked for; gives the exit status."""
     known = registry.load(settings.rules, settings.root, settings.packs)
     part = Part(paths, settings) if options["around"] and STDIN not in paths else None
+    cache = opened(settings, options, started, paths if part is None else part.paths[:1])
     paths = part.paths if part is not None else paths
 
     def again(texts: Mapping[str, bytes], files: Sequence[str]) -> Report:
-        found = checked(files or paths, settings, known, str(options["stdin_filename"]), texts)
+        kept = None if texts or files else cache
+        found = checked(files or paths, settings, known, str(options["stdin_filename"]), texts, kept)
         return found if part is None or files else part.of(found)
 
     report = again({}, ())
@@ -126,10 +137,14 @@ def _once(paths: Sequence[str], settings: Config, wanted: Wanted, options: Mappi
     if options["write_baseline"]:
         _write_baseline(str(options["write_baseline"]), report, settings)
         return 0
-    shown.show(report, wanted, known)
+    text = shown.show(report, wanted, known)
     _say(report, settings, bool(options["prune_baseline"]))
     stale = report.gone and options["strict_baseline"] and not options["prune_baseline"]
-    return 0 if options["exit_zero"] else 1 if stale else status(report, settings)
+    code = 0 if options["exit_zero"] else 1 if stale else status(report, settings)
+    if cache is not None and not any(options[each] for each in WRITING) and not any(each.file for each in wanted.sinks):
+        if not report.remarks and not report.gone:
+            cache.remember(text, code, settings, known)
+    return code
 
 
 def _mended(
@@ -165,6 +180,7 @@ def checked(
     known: Registry,
     stdin_filename: str = "",
     unsaved: Mapping[str, bytes] = MappingProxyType({}),
+    cache: Cache | None = None,
 ) -> Report:
     """Check with the cyclic garbage collector off: it finds nothing in trees, and walks them again and again."""
     was_on = gc.isenabled()
@@ -175,6 +191,8 @@ def checked(
         with progress.told("checking"):
             if tuple(paths) == (STDIN,):
                 return check_sources(_stdin(stdin_filename), settings, known, interpreter(settings))
+            if cache is not None:
+                return cache.checked(paths, settings, known, interpreter(settings))
             return run(paths, settings, known, interpreter(settings, unsaved), unsaved)
     finally:
         if was_on:

@@ -64,10 +64,14 @@ def _sink(said: str, output: str) -> Sink:
     return Sink(name, file or output)
 
 
-def show(report: Report, wanted: Wanted, known: Registry) -> None:
-    """Write every format that is wanted; raises `UsageError` for a file that cannot be written."""
+def show(report: Report, wanted: Wanted, known: Registry) -> str:
+    """Write every format that is wanted, and give what went to the terminal; raises `UsageError` for a bad file."""
+    shown: list[str] = []
     for sink in wanted.sinks:
-        written(rendered(report, sink, wanted, known), sink.file)
+        text = rendered(report, sink, wanted, known)
+        written(text, sink.file)
+        shown += () if sink.file else (text,)
+    return "".join(shown)
 
 
 def rendered(report: Report, sink: Sink, wanted: Wanted, known: Registry) -> str:

@@ -1,0 +1,89 @@
+"""Which files have another content than before, and which names stand for other files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from graphlint.asked import Fact
+from graphlint.cache import witness
+from graphlint.roots import Roots
+
+Look = tuple[str, str]
+"""What was seen of a file, and the digest of its content; empty where it proves nothing."""
+
+
+class Looks:
+    """The files of a run as they were when it began, beside what an earlier run saw of them.
+
+    `changed` are those of another content, of none, or of which nothing certain was known.
+    """
+
+    def __init__(self, before: Mapping[str, Look], paths: Iterable[str], when: int) -> None:
+        self._when = when
+        self._before = before
+        self._digests: dict[str, str] = {}
+        self.changed = frozenset(path for path in dict.fromkeys((*paths, *before)) if self._is_changed(path))
+
+    def _is_changed(self, path: str) -> bool:
+        look = witness.look(path)
+        seen, digest = self._before.get(path, ("", ""))
+        if look == seen:
+            return False
+        if digest or not witness.is_settled(look, self._when):
+            self._digests[path] = witness.content(path)
+        return not digest or self._digests[path] != digest
+
+    def after(self, paths: Iterable[str]) -> dict[str, Look]:
+        """What is known of files for certain when the run ends, which may have been written while it went on."""
+        return {path: self._known(path) for path in sorted(paths)}
+
+    def _known(self, path: str) -> Look:
+        look = witness.look(path)
+        before = self._before.get(path)
+        if before is not None and before[0] == look:
+            return before
+        if witness.is_settled(look, self._when):
+            return look, self._digests.get(path) or witness.content(path)
+        digest = witness.content(path)
+        return "", digest if digest == self._digests.get(path) else ""
+
+
+def folders(facts: Iterable[Fact], roots: Roots) -> frozenset[str]:
+    """The folders in which a name comes to stand for another file when an entry comes or goes."""
+    found = {str(root) for root in roots.folders}
+    exists: dict[Path, Path] = {}
+    for root, name in facts:
+        for candidate, below in roots.candidates(name, Path(root)):
+            found.update((str(below), str(_nearest(candidate.parent, exists))))
+    return frozenset(found)
+
+
+def _nearest(folder: Path, known: dict[Path, Path]) -> Path:
+    """The innermost folder that is there, of one and those around it."""
+    if folder not in known:
+        known[folder] = folder if folder.is_dir() or folder == folder.parent else _nearest(folder.parent, known)
+    return known[folder]
+
+
+def settled(paths: Iterable[str], when: int) -> dict[str, str]:
+    """What is seen of folders; of those that may change unseen, nothing."""
+    looks = ((path, witness.look(path)) for path in sorted(paths))
+    return {path: look if witness.is_settled(look, when) else "" for path, look in looks}
+
+
+def answers(facts: Iterable[Fact], roots: Roots) -> dict[Fact, str]:
+    """Which file each name stands for now."""
+    is_file: dict[Path, bool] = {}
+
+    def there(path: Path) -> bool:
+        if path not in is_file:
+            is_file[path] = path.is_file()
+        return is_file[path]
+
+    return {fact: _answer(fact, roots, there) for fact in facts}
+
+
+def _answer(fact: Fact, roots: Roots, there: Callable[[Path], bool]) -> str:
+    root, name = fact
+    return next((str(path) for path, _ in roots.candidates(name, Path(root)) if there(path)), "")

@@ -1,0 +1,128 @@
+"""Files in the cache folder: written whole or not at all, and believed only if their checksum holds.
+
+Several runs may share a folder: each writes beside and then renames, so a reader finds an old file or a new one.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from hashlib import blake2b
+
+MAGIC = b"graphlint cache 1\n"
+DIGEST = 16
+MOST = 256 << 20
+"""Bytes that the files of a folder may have together; those that were not used for longest go first."""
+LEFTOVER = 3600.0
+"""Seconds after which a file that somebody began to write and never finished is removed."""
+TAG = "CACHEDIR.TAG"
+TAG_TEXT = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of graphlint; it may be removed.\n"
+ENDINGS = (".printed", ".tree")
+PARTIAL = ".partial"
+
+
+def name(words: Sequence[str], ending: str) -> str:
+    """The name of the file about some words, none of which may hold a NUL character."""
+    return blake2b("\0".join(words).encode(errors="surrogatepass"), digest_size=DIGEST).hexdigest() + ending
+
+
+def read(folder: str, file: str) -> bytes | None:
+    """What was written under a name; None for what is not there, or not as it was written."""
+    path = os.path.join(folder, file)
+    try:
+        with open(path, "rb") as stream:
+            data = stream.read()
+    except OSError:
+        return None
+    head = len(MAGIC) + DIGEST
+    body = memoryview(data)[head:]
+    if not data.startswith(MAGIC) or _digest(body) != data[len(MAGIC) : head]:
+        return None
+    _used(path)
+    return data[head:]
+
+
+def write(folder: str, file: str, body: bytes) -> bool:
+    """Put a file in the place of the one that was there; whether that could be done."""
+    path = os.path.join(folder, file)
+    beside = f"{path}.{os.getpid()}.{time.monotonic_ns():x}{PARTIAL}"
+    try:
+        _prepare(folder)
+        with open(beside, "xb") as stream:
+            stream.write(MAGIC + _digest(body) + body)
+        os.replace(beside, path)
+    except OSError:
+        _remove(beside)
+        return False
+    _trim(folder, file)
+    return True
+
+
+def clean(folder: str) -> int:
+    """Remove everything that was written here, and the folder if nothing else is in it; the number of files."""
+    found = [path for path, _ in _files(folder)]
+    for path in found:
+        _remove(path)
+    with suppress(OSError):
+        if os.listdir(folder) == [TAG]:
+            _remove(os.path.join(folder, TAG))
+            os.rmdir(folder)
+    return len(found)
+
+
+def _digest(body: bytes | memoryview) -> bytes:
+    return blake2b(body, digest_size=DIGEST).digest()
+
+
+def _prepare(folder: str) -> None:
+    os.makedirs(folder, exist_ok=True)
+    tag = os.path.join(folder, TAG)
+    if not os.path.exists(tag):
+        with open(tag, "w", encoding="utf-8") as stream:
+            stream.write(TAG_TEXT)
+
+
+def _used(path: str) -> None:
+    """Note the time of use, on which depends what goes first."""
+    with suppress(OSError):
+        os.utime(path)
+
+
+def _trim(folder: str, fresh: str) -> None:
+    """Remove what nobody finished, and of the rest what is too much."""
+    now = time.time()
+    kept: list[tuple[float, int, str]] = []
+    for path, status in _files(folder):
+        if path.endswith(PARTIAL):
+            if now - status.st_mtime > LEFTOVER:
+                _remove(path)
+        elif os.path.basename(path) != fresh:
+            kept.append((status.st_mtime, status.st_size, path))
+    total = sum(size for _, size, _ in kept)
+    for _, size, path in sorted(kept):
+        if total <= MOST:
+            break
+        _remove(path)
+        total -= size
+
+
+def _files(folder: str) -> Iterator[tuple[str, os.stat_result]]:
+    """The files of a folder that can only be ours."""
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return
+    for each in names:
+        if each.endswith((*ENDINGS, PARTIAL)):
+            path = os.path.join(folder, each)
+            try:
+                yield path, os.stat(path)
+            except OSError:
+                continue
+
+
+def _remove(path: str) -> None:
+    with suppress(OSError):
+        os.unlink(path)
