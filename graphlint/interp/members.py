@@ -29,12 +29,11 @@ MOST_REACHED = 40
 class Writes(NamedTuple):
     """The attributes a method assigns through its first parameter, and those it moves on: `self.step += 1`.
 
-    `values` is what it assigns, None where that does not stand in one expression.
+    `values` has what it assigns to each, None where that does not stand in one expression.
     """
 
-    assigned: frozenset[str]
+    values: dict[str, list[ast.expr | None]]
     moved: frozenset[str]
-    values: tuple[ast.expr | None, ...]
 
 
 def late_writers(machine: Machine, decl: ClassDecl, name: str) -> list[FunctionDecl]:
@@ -54,7 +53,7 @@ def _writers(machine: Machine, base: ClassDecl, name: str) -> list[FunctionDecl]
         known = machine.writers[key] = [
             base.module.function(method, base, method.name)
             for method in own_methods(base)
-            if method.name != "__init__" and may_assign(method, name) and name in writes(machine, method).assigned
+            if method.name != "__init__" and may_assign(method, name) and name in writes(machine, method).values
         ]
     return known
 
@@ -81,7 +80,7 @@ def sets(machine: Machine, decl: ClassDecl, method: str) -> bool:
     if known is None:
         own = [(base, found) for base, found in methods(machine, decl) if found.name == method]
         known = machine.setters[key] = any(
-            (method != "__init__" and writes(machine, found).assigned) or registers(base, found) for base, found in own
+            (method != "__init__" and writes(machine, found).values) or registers(base, found) for base, found in own
         )
     return known
 
@@ -171,9 +170,10 @@ def own_methods(base: ClassDecl) -> Iterator[ast.FunctionDef]:
 def writes(machine: Machine, method: ast.FunctionDef) -> Writes:
     known = machine.method_writes.get(method)
     if known is None:
-        found = list(_assigned(method))
-        names, values = frozenset(name for name, _ in found), tuple(value for _, value in found)
-        known = machine.method_writes[method] = Writes(names, frozenset(_moved(method.body)), values)
+        values: dict[str, list[ast.expr | None]] = {}
+        for name, value in _assigned(method):
+            values.setdefault(name, []).append(value)
+        known = machine.method_writes[method] = Writes(values, frozenset(_moved(method.body)))
     return known
 
 

@@ -95,8 +95,8 @@ def _later(frame: Frame, receiver: Instance, method: str, node: ast.Call) -> boo
     if not run.closed:
         return False
     written = [(base, writes(machine, each)) for base, each in run.methods]
-    names = frozenset(name for _, each in written for name in each.assigned)
-    parts = any(may_be_part(base, value) for base, each in written for value in each.values)
+    names = frozenset(name for _, each in written for name in each.values)
+    parts = any(may_be_part(base, value) for base, each in written for values in each.values.values() for value in values)
     record.effects.append(Effect(Deferred(frame, node), names, parts))
     return True
 

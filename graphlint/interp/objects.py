@@ -15,6 +15,7 @@ from graphlint.interp.binding import bind, defaults, parameters
 from graphlint.interp.carried import key_of
 from graphlint.interp.dispatch import ATTRIBUTES, apply, register
 from graphlint.interp.frame import Frame, Summary
+from graphlint.interp.late import explore
 from graphlint.interp.makers import passed
 from graphlint.interp.members import is_counter, late_writers
 from graphlint.interp.naming import is_host
@@ -55,7 +56,6 @@ from graphlint.values import (
 if TYPE_CHECKING:
     from graphlint.interp.machine import Machine
 
-MOST_LATE_WRITERS = 6
 DEEPEST_CONSTRUCTION = 30
 
 
@@ -252,35 +252,6 @@ def settled(value: Value, rewritten: bool, counted: bool) -> Value:
     if isinstance(value, Number) and rewritten:
         return Number(value.kind, None, Origin.STATE if counted else Origin.CONFIG)
     return value
-
-
-def explore(machine: Machine, value: Instance, record: Record, name: str) -> Value | None:
-    """What the methods that write this attribute leave in it, whenever they run; None if there are none.
-
-    While one exploration runs, others see objects as their constructors left them: what is explored must not depend on
-    what happened to be explored before.
-    """
-    if machine.writes:
-        return None
-    if name not in record.late:
-        # What the constructor calls without arguments has left its values in the record.
-        writers = [each for each in late_writers(machine, value.decl, name) if each not in record.called]
-        written = [_probe(machine, value, decl).get(name) for decl in writers[:MOST_LATE_WRITERS]]
-        found = [each for each in written if each is not None]
-        record.late[name] = join_all(found) if found else None
-    return record.late[name]
-
-
-def _probe(machine: Machine, value: Instance, decl: FunctionDecl) -> dict[str, Value]:
-    """Run one method on an object to see which attributes it writes."""
-    key = (value, decl)
-    known = machine.probes.get(key)
-    if known is None:
-        known = machine.probes[key] = {}
-        with machine.exploring(value, known):
-            env = machine.entry(decl, value) if decl.name == "forward" else machine.site_entry(decl, value)
-            machine.execute(Function(decl, value, None, decl.owner), env, Summary(decl.name), recording=False)
-    return known
 
 
 def class_member(

@@ -1,0 +1,76 @@
+"""What other methods than the constructor leave in an attribute."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from graphlint.interp.frame import Summary
+from graphlint.interp.members import late_writers, writes
+from graphlint.interp.record import Record
+from graphlint.project import FunctionDecl
+from graphlint.values import EITHER, Function, Instance, Kind, Nothing, Number, Origin, Text, Value, join_all
+
+if TYPE_CHECKING:
+    from graphlint.interp.machine import Machine
+
+MOST_LATE_WRITERS = 6
+MADE = {
+    "str": Text(),
+    "bool": EITHER,
+    "int": Number(Kind.INT, None, Origin.CONFIG),
+    "len": Number(Kind.INT, None, Origin.CONFIG),
+    "float": Number(Kind.FLOAT, None, Origin.CONFIG),
+}
+"""What these functions of Python give, whatever they are given."""
+
+
+def explore(machine: Machine, value: Instance, record: Record, name: str) -> Value | None:
+    """What the methods that write this attribute leave in it, whenever they run; None if there are none.
+
+    While one exploration runs, others see objects as their constructors left them: what is explored must not depend on
+    what happened to be explored before.
+    """
+    if machine.writes:
+        return None
+    if name not in record.late:
+        # What the constructor calls without arguments has left its values in the record.
+        writers = [each for each in late_writers(machine, value.decl, name) if each not in record.called]
+        written = [_left(machine, value, decl, name) for decl in writers[:MOST_LATE_WRITERS]]
+        found = [each for each in written if each is not None]
+        record.late[name] = join_all(found) if found else None
+    return record.late[name]
+
+
+def _left(machine: Machine, value: Instance, decl: FunctionDecl, name: str) -> Value | None:
+    """What one method leaves in an attribute; it is only run where its text does not say so."""
+    assert isinstance(decl.node, ast.FunctionDef)
+    said = [_said(each) for each in writes(machine, decl.node).values[name]]
+    sure = [each for each in said if each is not None]
+    return join_all(sure) if len(sure) == len(said) else _probe(machine, value, decl).get(name)
+
+
+def _said(value: ast.expr | None) -> Value | None:
+    """The value of an expression that gives text, a flag or a number whatever goes into it."""
+    match value:
+        case ast.Constant(value=None):
+            return Nothing()
+        case ast.Constant(value=bool()) | ast.Compare() | ast.UnaryOp(op=ast.Not()):
+            return EITHER
+        case ast.Constant(value=str()) | ast.JoinedStr():
+            return Text()
+        case ast.Call(func=ast.Name(id=name)):
+            return MADE.get(name)
+    return None
+
+
+def _probe(machine: Machine, value: Instance, decl: FunctionDecl) -> dict[str, Value]:
+    """Run one method on an object to see which attributes it writes."""
+    key = (value, decl)
+    known = machine.probes.get(key)
+    if known is None:
+        known = machine.probes[key] = {}
+        with machine.exploring(value, known):
+            env = machine.entry(decl, value) if decl.name == "forward" else machine.site_entry(decl, value)
+            machine.execute(Function(decl, value, None, decl.owner), env, Summary(decl.name), recording=False)
+    return known
