@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
-from graphlint.report import github, sarif
+import jsonschema
+
+from graphlint.report import github, gitlab, rdjson, sarif
 from graphlint.report.sarif import Described
-from tests.sample import REPORT
+from graphlint.types import Span, Step
+from tests.sample import READ, REPORT
 
 RULES = [Described("GL101", "host-read", "a read", "a page"), Described("GL999", "unseen", "x", "y")]
 
@@ -16,6 +20,68 @@ def test_github_shows_a_finding_at_its_line() -> None:
         "::error file=src/route.py,line=2,endLine=2,col=16,endColumn=29,title=GL101 host-read::"
         "`x.max().item()` reads a device value back to the host; keep it on the device"
     )
+
+
+def test_github_takes_no_columns_of_several_lines() -> None:
+    wide = replace(READ, span=READ.span._replace(end_line=3))
+    shown = github.render(replace(REPORT, findings=(wide,)))
+    assert shown.startswith("::error file=src/route.py,line=2,endLine=3,title=GL101 host-read::")
+
+
+def test_places_in_notebooks_are_told_in_words() -> None:
+    step = Step(Span("a.ipynb:cell 2", 1, 0, 1, 4), "f")
+    there = replace(READ, span=Span("a.ipynb:cell 4", 2, 8, 2, 16), trail=(step,), fix=None)
+    report = replace(REPORT, findings=(there,), lines={})
+    said = "cell 4, line 2: `x.max().item()` reads"
+    assert github.render(report).startswith(f"::error file=a.ipynb,line=1,title=GL101 host-read::{said}")
+    (issue,) = json.loads(gitlab.render(report))
+    assert (issue["location"]["path"], issue["location"]["positions"]["begin"]["line"]) == ("a.ipynb", 1)
+    assert issue["description"].startswith(f"GL101: {said}")
+    (told,) = json.loads(rdjson.render(report))["diagnostics"]
+    assert (told["location"], told["message"].startswith(said)) == ({"path": "a.ipynb"}, True)
+    assert told["relatedLocations"][0]["message"] == "cell 2, line 1: called from here"
+    (result,) = json.loads(sarif.render(report, "1", RULES))["runs"][0]["results"]
+    assert result["locations"] == [{"physicalLocation": {"artifactLocation": {"uri": "a.ipynb"}}}]
+    assert result["message"]["text"].startswith(said)
+
+
+POSITION = {"type": "object", "required": ["line"], "additionalProperties": False}
+POSITION |= {"properties": {"line": {"type": "integer", "minimum": 1}, "column": {"type": "integer", "minimum": 1}}}
+RANGE = {"type": "object", "required": ["start"], "properties": {"start": POSITION, "end": POSITION}}
+PLACE = {"type": "object", "required": ["path"], "properties": {"path": {"type": "string"}, "range": RANGE}}
+DIAGNOSTIC = {
+    "type": "object",
+    "required": ["message", "location"],
+    "additionalProperties": False,
+    "properties": {
+        "message": {"type": "string"},
+        "location": PLACE,
+        "severity": {"enum": ["UNKNOWN_SEVERITY", "ERROR", "WARNING", "INFO"]},
+        "code": {"type": "object", "properties": {"value": {"type": "string"}, "url": {"type": "string"}}},
+        "suggestions": {"type": "array", "items": {"type": "object", "required": ["range", "text"]}},
+        "relatedLocations": {"type": "array", "items": {"type": "object", "required": ["location"]}},
+    },
+}
+ISSUE = {
+    "type": "object",
+    "required": ["description", "check_name", "fingerprint", "severity", "location"],
+    "properties": {
+        "fingerprint": {"type": "string", "minLength": 1},
+        "severity": {"enum": ["info", "minor", "major", "critical", "blocker"]},
+        "location": {
+            "required": ["path", "positions"],
+            "properties": {"positions": {"required": ["begin"], "properties": {"begin": POSITION, "end": POSITION}}},
+        },
+    },
+}
+
+
+def test_reviewdog_and_gitlab_find_the_keys_they_document() -> None:
+    found = json.loads(rdjson.render(REPORT))
+    jsonschema.validate(found, {"required": ["diagnostics"], "properties": {"diagnostics": {"items": DIAGNOSTIC}}})
+    known = tuple(replace(each, fingerprint=each.fingerprint or "0" * 16) for each in REPORT.findings)
+    issues = json.loads(gitlab.render(replace(REPORT, findings=known)))
+    jsonschema.validate(issues, {"type": "array", "items": ISSUE})
 
 
 def test_github_escapes_what_would_end_a_command() -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from graphlint import notebook
-from graphlint.report.positions import character, line_at
-from graphlint.types import Effect, Finding, Report
+from graphlint.report.positions import cell, character, line_at
+from graphlint.types import Effect, Finding, Report, Span
 
 LEVELS = {Effect.BREAKS: "error", Effect.STALE: "error", Effect.DEFEATS: "warning", Effect.NOTE: "notice"}
 
@@ -15,14 +15,21 @@ def render(report: Report) -> str:
 
 
 def _command(finding: Finding, report: Report) -> str:
-    span = finding.span
+    file = _property(notebook.split(finding.span.file)[0])
+    title = _property(f"{finding.code} {finding.rule}")
+    text = cell(finding.span) + (f"{finding.message}; {finding.help}" if finding.help else finding.message)
+    return f"::{LEVELS[finding.effect]} file={file},{_place(finding.span, report)},title={title}::{_data(text)}"
+
+
+def _place(span: Span, report: Report) -> str:
+    """Columns are refused where there are several lines."""
+    if cell(span):
+        return "line=1"
+    if span.line != span.end_line:
+        return f"line={span.line},endLine={span.end_line}"
     first = character(line_at(report.lines, span.file, span.line), span.column) + 1
     last = character(line_at(report.lines, span.file, span.end_line), span.end_column)
-    file = _property(notebook.split(span.file)[0])
-    place = f"file={file},line={span.line},endLine={span.end_line},col={first},endColumn={max(first, last)}"
-    title = _property(f"{finding.code} {finding.rule}")
-    text = f"{finding.message}; {finding.help}" if finding.help else finding.message
-    return f"::{LEVELS[finding.effect]} {place},title={title}::{_data(text)}"
+    return f"line={span.line},endLine={span.end_line},col={first},endColumn={max(first, last)}"
 
 
 def _data(text: str) -> str:

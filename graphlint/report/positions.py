@@ -56,3 +56,9 @@ def shown(span: Span, lines: Lines) -> str:
 def in_cells(fix: Fix) -> bool:
     """Whether a fix changes cells of a notebook, which formats that speak of lines of files cannot tell."""
     return any(notebook.split(each.span.file)[1] is not None for each in fix.edits)
+
+
+def cell(span: Span) -> str:
+    """`cell 4, line 2: ` before the message about a notebook, whose lines as a file are of no use; else nothing."""
+    number = notebook.split(span.file)[1]
+    return "" if number is None else f"cell {number}, line {span.line}: "

@@ -6,7 +6,7 @@ import json
 
 from graphlint import notebook
 from graphlint.report import links
-from graphlint.report.positions import in_cells
+from graphlint.report.positions import cell, in_cells
 from graphlint.types import Effect, Finding, Report, Span
 
 SEVERITIES = {Effect.BREAKS: "ERROR", Effect.STALE: "ERROR", Effect.DEFEATS: "WARNING", Effect.NOTE: "INFO"}
@@ -20,21 +20,23 @@ def render(report: Report) -> str:
 
 def _diagnostic(finding: Finding) -> dict[str, object]:
     told: dict[str, object] = {
-        "message": f"{finding.message}; {finding.help}" if finding.help else finding.message,
+        "message": cell(finding.span) + (f"{finding.message}; {finding.help}" if finding.help else finding.message),
         "location": _location(finding.span),
         "severity": SEVERITIES[finding.effect],
         "code": {"value": finding.code, "url": links.page(finding.code)},
     }
     if finding.trail:
-        steps = [{"message": "called from here", "location": _location(step.span)} for step in finding.trail]
-        told["relatedLocations"] = steps
+        told["relatedLocations"] = [
+            {"message": f"{cell(step.span)}called from here", "location": _location(step.span)} for step in finding.trail
+        ]
     if finding.fix is not None and not in_cells(finding.fix):
         told["suggestions"] = [{"range": _range(edit.span), "text": edit.text} for edit in finding.fix.edits]
     return told
 
 
 def _location(span: Span) -> dict[str, object]:
-    return {"path": notebook.split(span.file)[0], "range": _range(span)}
+    path = notebook.split(span.file)[0]
+    return {"path": path} if cell(span) else {"path": path, "range": _range(span)}
 
 
 def _range(span: Span) -> dict[str, dict[str, int]]:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from graphlint import notebook
 from graphlint.report import links
-from graphlint.report.positions import Lines, end, in_cells, start
+from graphlint.report.positions import Lines, cell, end, in_cells, start
 from graphlint.types import Edit, Effect, Finding, Fix, Report, Span, Step
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -51,7 +51,7 @@ def _rule(rule: Described) -> dict[str, object]:
 
 
 def _result(finding: Finding, lines: Lines) -> dict[str, object]:
-    text = f"{finding.message}; {finding.help}" if finding.help else finding.message
+    text = cell(finding.span) + (f"{finding.message}; {finding.help}" if finding.help else finding.message)
     result: dict[str, object] = {
         "ruleId": finding.code,
         "level": LEVELS[finding.effect],
@@ -84,7 +84,7 @@ def _replacement(edit: Edit, lines: Lines) -> dict[str, object]:
 
 def _flow(finding: Finding, lines: Lines) -> list[dict[str, object]]:
     steps = [*finding.trail, Step(finding.span, "")]
-    said = ["called from here"] * len(finding.trail) + [finding.message]
+    said = [f"{cell(step.span)}called from here" for step in finding.trail] + [cell(finding.span) + finding.message]
     return [
         {"location": {"physicalLocation": _physical(step.span, lines), "message": {"text": text}}}
         for step, text in zip(steps, said)
@@ -92,6 +92,8 @@ def _flow(finding: Finding, lines: Lines) -> list[dict[str, object]]:
 
 
 def _physical(span: Span, lines: Lines) -> dict[str, object]:
+    if cell(span):
+        return {"artifactLocation": _artifact(span.file)}
     region = _region(span, lines)
     if (region["startLine"], region["startColumn"]) == (region["endLine"], region["endColumn"]):
         del region["endLine"], region["endColumn"]  # then the whole line is meant
