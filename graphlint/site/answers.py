@@ -8,6 +8,7 @@ from graphlint.events import Event
 from graphlint.project import Module, Project
 from graphlint.site import (
     buckets,
+    caches,
     collectives,
     compiled,
     graphed,
@@ -53,7 +54,7 @@ QUESTIONS: tuple[Question, ...] = (
     loaders.threads,
     loaders.last_batches,
     buckets.pools,
-    buckets.caches,
+    caches.caches,
     buckets.loops,
     buckets.padding,
     streams.forked,

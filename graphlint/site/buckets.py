@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from graphlint.events import Event
-from graphlint.site.acts import Act, Layer, Verb, span, text
+from graphlint.site.acts import Act, Layer, Verb, text
 from graphlint.site.construct import argument
 from graphlint.site.names import MIXING
 from graphlint.site.story import Captured, Story, region, tell
@@ -16,13 +16,12 @@ from graphlint.site_events import (
     CaptureInLoop,
     PaddingLeft,
     PaddingReturned,
-    UnboundedCache,
     UnsharedPool,
 )
 from graphlint.types import Confidence, Region
 
 Told = Iterator[tuple[Region, Event]]
-LOOPS = (ast.For, ast.AsyncFor, ast.While)
+LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.DictComp, ast.GeneratorExp)
 
 
 def _loop(act: Act) -> Layer | None:
@@ -48,11 +47,24 @@ def pools(story: Story) -> Told:
         if first.graph is second.graph or not _is_kept(story, second.graph):
             continue
         pool = argument(second.capture, "pool", 1)
-        iterated = text(story.module, loop.node.iter) if isinstance(loop.node, (ast.For, ast.AsyncFor)) else "while"
+        source = _iterated(loop.node)
+        iterated = "while" if source is None else text(story.module, source)
         if pool is None or pool.kind is Kind.NONE:
             yield region(second, story.acts), tell(UnsharedPool, act, loop=iterated)
-        elif isinstance(loop.node, ast.For) and _ascends(loop.node.iter, loop.thing):
+        elif source is not None and _ascends(source, loop.thing) and (isinstance(loop.node, ast.For) or not act.is_maybe):
             yield region(second, story.acts), tell(AscendingBuckets, act, loop=iterated)
+
+
+def _iterated(loop: ast.AST) -> ast.expr | None:
+    """What a loop or a comprehension goes over."""
+    match loop:
+        case ast.For(iter=source) | ast.AsyncFor(iter=source):
+            return source
+        case ast.ListComp(generators=[first, *_]) | ast.DictComp(generators=[first, *_]):
+            return first.iter
+        case ast.GeneratorExp(generators=[first, *_]):
+            return first.iter
+    return None
 
 
 def _is_kept(story: Story, graph: Thing) -> bool:
@@ -96,68 +108,6 @@ def loops(story: Story) -> Told:
 
 def _is_short(node: ast.expr) -> bool:
     return isinstance(node, (ast.Tuple, ast.List))
-
-
-def caches(story: Story) -> Told:
-    """`if key not in graphs: graphs[key] = ...` with a key made of a shape and no limit in sight."""
-    frames = {act.frame.function for act in story.acts}
-    for node in ast.walk(story.module.source.tree) if story.captures else ():
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name in frames:
-            for statement, cache in _unbounded(node):
-                told = UnboundedCache(
-                    span=span(story.module, statement),
-                    text=text(story.module, statement),
-                    confidence=Confidence.LIKELY,
-                    cache=cache,
-                )
-                yield region(story.captures[0], story.acts), told
-
-
-def _unbounded(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[ast.stmt, str]]:
-    for node in ast.walk(function):
-        if not isinstance(node, ast.If):
-            continue
-        found = _membership(node.test)
-        if found is None or not _is_shape(found[0], function) or _is_limited(function, found[1]):
-            continue
-        for inner in ast.walk(node):
-            if isinstance(inner, ast.Assign) and any(_stores(target, found[1]) for target in inner.targets):
-                yield inner, found[1]
-
-
-def _membership(test: ast.expr) -> tuple[ast.expr, str] | None:
-    """(key, cache) of `key not in cache` and of `cache.get(key) is None`."""
-    if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.NotIn):
-        return test.left, ast.unparse(test.comparators[0])
-    return None
-
-
-def _stores(target: ast.expr, cache: str) -> bool:
-    return isinstance(target, ast.Subscript) and ast.unparse(target.value) == cache
-
-
-def _is_shape(key: ast.expr, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    written = [key]
-    if isinstance(key, ast.Name):
-        written += [
-            node.value
-            for node in ast.walk(function)
-            if isinstance(node, ast.Assign)
-            and any(isinstance(target, ast.Name) and target.id == key.id for target in node.targets)
-        ]
-    return any(
-        (isinstance(node, ast.Attribute) and node.attr in ("shape", "size"))
-        or (isinstance(node, ast.Name) and node.id == "len")
-        for each in written
-        for node in ast.walk(each)
-    )
-
-
-def _is_limited(function: ast.FunctionDef | ast.AsyncFunctionDef, cache: str) -> bool:
-    body = ast.unparse(function)
-    return any(
-        word in body for word in (f"len({cache})", f"{cache}.pop", f"del {cache}[", f"{cache}.clear", "bisect", "round_up")
-    )
 
 
 def padding(story: Story) -> Told:

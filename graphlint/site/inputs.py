@@ -25,8 +25,20 @@ def rebound(story: Story) -> Told:
             before = _before(captured, act.slot) or (act.other if id(act.other) in held else None)
             if before is None or before.kind not in STATE or id(before) in called or before is act.thing or act.is_maybe:
                 continue
+            if _moves_on(story, act):
+                continue
             if not story.is_captured(index) and _is_lost(story, captured, index, act, before):
                 yield region(captured, story.acts), tell(InputRebound, act, target=_written(act), place=_place(act.slot))
+
+
+def _moves_on(story: Story, act: Act) -> bool:
+    """Whether a loop over graphs with their inputs and results binds those of the next one."""
+    for other in story.captures:
+        if any(act.thing is thing for thing in other.inputs.values()):
+            return True
+        if isinstance(act.node, (ast.Tuple, ast.List)) and other.made(act.thing):
+            return True
+    return False
 
 
 def _before(captured: Captured, slot: Slot | None) -> Thing | None:
@@ -125,7 +137,8 @@ def _ignored(story: Story, captured: Captured, replay: Act) -> set[str]:
     loop = next((layer for layer in replay.layers if isinstance(layer.node, (ast.For, ast.AsyncFor))), None)
     if loop is not None and loop.node not in [layer.node for layer in story.acts[captured.begin].layers]:
         assert isinstance(loop.node, (ast.For, ast.AsyncFor))
-        if loop.thing is not None and loop.thing.kind is not Kind.NUMBER and not _is_range(loop.node.iter):
+        is_data = loop.thing is not None and loop.thing.kind is not Kind.NUMBER and not _is_range(loop.node.iter)
+        if is_data and loop.thing is not None and captured.graph not in loop.thing.family():
             inside = [act for act in story.acts[captured.end :] if loop.node in [layer.node for layer in act.layers]]
             return _unused_targets(captured, loop.node.target, inside)
     if replay.frame.caller is None and replay.frame is not root(story.acts[captured.begin].frame):
