@@ -92,11 +92,20 @@ class Synchronize(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class LibraryRead(Event):
-    """A library call reads device values on the host inside itself; `splits` says whether Dynamo breaks there too."""
+    """A library call reads device values on the host inside itself; `splits` says whether Dynamo breaks there too.
+
+    With `backward` it is the call's backward pass that reads, which matters where one runs in the region.
+    """
 
     call: str
     why: str
     splits: bool = False
+    backward: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackwardRun(Event):
+    """A backward pass runs: of all that the region has computed so far."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)

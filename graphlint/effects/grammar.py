@@ -58,6 +58,7 @@ EFFECTS = {
     "clock": "the clock or another host fact is read",
     "state": "state on the host outlives the call, such as a counter",
     "backward": "the backward pass reads device values on the host",
+    "gradient": "a backward pass runs inside the call",
     "break": "Dynamo splits the graph here",
     "remark": "Dynamo splits the graph at a message to people, which behind a condition is for the unusual case",
 }

@@ -8,7 +8,27 @@ from typing import TYPE_CHECKING
 from graphlint.interp.annotations import annotated, narrow_to
 from graphlint.interp.naming import is_host
 from graphlint.project import FunctionDecl
-from graphlint.values import Arguments, Function, Seq, Table, Unknown, Value, hosted, join, join_all, members, one_of
+from graphlint.values import (
+    Arguments,
+    Bool,
+    Function,
+    Nothing,
+    Number,
+    Place,
+    Seq,
+    Table,
+    Tensor,
+    Text,
+    Union,
+    Unknown,
+    Value,
+    doubtful,
+    hosted,
+    join,
+    join_all,
+    members,
+    one_of,
+)
 
 if TYPE_CHECKING:
     from graphlint.interp.machine import Machine
@@ -49,10 +69,27 @@ def bind(machine: Machine, function: Function, arguments: Arguments) -> dict[str
 
 def _fit(machine: Machine, decl: FunctionDecl, arg: ast.arg, value: Value) -> Value:
     """The value as the parameter's annotation lets it be; the value is evidence, the annotation fills the unknown."""
-    if arg.annotation is None or not isinstance(value, Unknown):
+    if arg.annotation is None or not isinstance(value, (Unknown, Tensor, Union)):
         return value
+    if isinstance(value, Tensor):
+        return doubtful(value) if value.place is Place.DEVICE and _contradicts(machine, decl, arg) else value
+    if isinstance(value, Union):
+        unknown = any(isinstance(each, Unknown) for each in value.members)
+        told = [_fit(machine, decl, arg, each) if isinstance(each, Unknown) else each for each in value.members]
+        return join_all(told) if unknown else value
     hint = narrow_to(value, annotated(machine, decl.module, arg.annotation, decl.owner))
     return hosted(hint) if is_host(arg.arg) else hint
+
+
+def _contradicts(machine: Machine, decl: FunctionDecl, arg: ast.arg) -> bool:
+    """Whether an annotation says that a parameter is no tensor, such as `int` or `list[list[int]]`."""
+    assert arg.annotation is not None
+    known = machine.contradictions.get(arg.annotation)
+    if known is None:
+        hint = members(annotated(machine, decl.module, arg.annotation, decl.owner))
+        plain = all(isinstance(each, (Number, Bool, Text, Seq, Table, Nothing)) for each in hint)
+        known = machine.contradictions[arg.annotation] = plain and not all(isinstance(each, Nothing) for each in hint)
+    return known
 
 
 def _fill(machine: Machine, decl: FunctionDecl, env: dict[str, Value], arguments: Arguments) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from graphlint.effects.table import lookup
+from graphlint.effects.table import lookup, methods
 from graphlint.events import LibraryRefused
 from graphlint.interp import operations, torch_attributes, torch_calls
 from graphlint.interp.dispatch import ATTRIBUTES, CALLS, ELEMENTS, apply, attribute, count_unknown, element, item, register
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import FUNCTIONS, METHODS, MODULE_METHODS
-from graphlint.interp.objects import bound, class_member, is_module, record_of
+from graphlint.interp.objects import bound, class_member, is_module, loosened, record_of
 from graphlint.project import ClassDecl, Outside
 from graphlint.types import Confidence, Target
 from graphlint.values import (
@@ -32,6 +32,7 @@ from graphlint.values import (
     Opaque,
     Origin,
     Partial,
+    Place,
     Seq,
     Table,
     Tensor,
@@ -57,7 +58,9 @@ RETURN_FIELDS = frozenset(_RETURN_FIELDS.split())
 def call_function(frame: Frame, callee: Function, arguments: Arguments, node: ast.AST) -> Value:
     if frame.machine.told.is_eager(frame.machine.project, callee.decl):
         return _call_eagerly(frame, callee, arguments, node)
-    if not frame.machine.is_memoised(callee.decl):
+    # A tensor is looked up by its identity: one that is new in every call is found in no cache.
+    new = any(isinstance(each, Tensor) and each.role in ("", "input") for each in arguments.values())
+    if new or not frame.machine.is_memoised(callee.decl):
         return frame.machine.call(frame, callee, arguments, node)
     # What is computed once has been computed by the warm-up.
     ceiling, frame.ceiling = frame.ceiling, Confidence.POSSIBLE
@@ -169,10 +172,16 @@ def _module_base(frame: Frame, decl: ClassDecl) -> str | None:
     return None
 
 
+SOMEWHERE = Tensor(Place.UNKNOWN, Kind.ANY, None, Confidence.LIKELY)
+"""What has a method that only tensors have."""
+
+
 @register(ATTRIBUTES, Unknown)
 def unknown_attribute(frame: Frame, value: Unknown, name: str, node: ast.AST) -> Value:
     """What has a shape is an array of some kind, and its shape is made of numbers."""
     size = Number(Kind.INT, None, Origin.SHAPE)
+    if name in methods():
+        return Method(SOMEWHERE, name)
     return Seq("tuple", None, size) if name == "shape" else size if name == "ndim" else Unknown()
 
 
@@ -253,10 +262,16 @@ def module_attribute(frame: Frame, value: ModuleValue, name: str, node: ast.AST)
 def class_attribute(frame: Frame, value: ClassValue, name: str, node: ast.AST) -> Value:
     found = class_member(frame, value.decl, name, None, node)
     if found is not None:
+        # Which member of an enumeration a variable holds, a configuration decides.
+        found = loosened(found) if isinstance(found, (Text, Number)) and _is_enum(frame, value.decl) else found
         return bound(found, value) if _is_classmethod(found) else found
     if name == "apply" and _is_autograd_function(frame, value.decl):
         return Method(value, "apply")
     return Text() if name == "__name__" else Unknown()
+
+
+def _is_enum(frame: Frame, decl: ClassDecl) -> bool:
+    return any(isinstance(base, Outside) and base.name in ENUM_BASES for base in frame.machine.project.mro(decl))
 
 
 def _is_classmethod(found: Value) -> bool:

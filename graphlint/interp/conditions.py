@@ -85,17 +85,21 @@ def test(frame: Frame, node: ast.expr, construct: str) -> Test:
             return _truthy(frame, target, value, inner, construct)
     value = frame.eval(node)
     return (
-        _about_platform(node, value) or _about_place(frame, node, construct) or _truthy(frame, node, value, node, construct)
+        _about_platform(frame, node, value)
+        or _about_place(frame, node, construct)
+        or _truthy(frame, node, value, node, construct)
     )
 
 
-def _about_platform(node: ast.expr, value: Value) -> Test | None:
+def _about_platform(frame: Frame, node: ast.expr, value: Value) -> Test | None:
     """`if is_npu():` and the like: code for another platform runs under no CUDA graph."""
     if isinstance(node, ast.Call) and not node.args and not node.keywords:
         node = node.func
     name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
     answer = platform(name) if name and isinstance(value, UNDECIDED) else None
     if answer is None:
+        return None
+    if isinstance(node, ast.Attribute) and any(isinstance(each, Tensor) for each in members(frame.eval(node.value))):
         return None
     return Test(Arm(Target.BOTH if answer else Target.NONE, {}), Arm(Target.NONE if answer else Target.BOTH, {}))
 

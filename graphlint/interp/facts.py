@@ -59,6 +59,8 @@ class Facts:
             if not isinstance(instance, ExternalObject) or instance.arguments is None:
                 return MISSING
             row, parameter = lookup(instance.name), name
+            if row is not None and all(known.name != name for known in row.parameters):
+                return None
         for known in row.parameters if row is not None else ():
             if known.name == parameter:
                 return known.default

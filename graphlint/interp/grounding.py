@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from graphlint.events import Event, FrozenScalar, HostMutation
+from graphlint.events import BackwardRun, Event, FrozenScalar, HostMutation, LibraryRead
 from graphlint.types import Confidence, Target
 
 
 def grounded(events: tuple[Event, ...]) -> tuple[Event, ...]:
-    """Events without the numbers that would be frozen if they changed, unless host state does change in the region."""
+    """Events without those that need another one: reads of a backward pass, numbers that are frozen if they change."""
+    if not any(isinstance(event, BackwardRun) for event in events):
+        events = tuple(event for event in events if not (isinstance(event, LibraryRead) and event.backward))
     if any(isinstance(event, HostMutation) and event.confidence is not Confidence.POSSIBLE for event in events):
         return events
     return tuple(event for event in events if not (isinstance(event, FrozenScalar) and event.what == "number"))

@@ -265,6 +265,18 @@ def instance_item(frame: Frame, instance: Instance, index: Value, node: ast.AST)
     return Unknown()
 
 
+@register(ITEMS, Unknown)
+def unknown_item(frame: Frame, owner: Unknown, index: Value, node: ast.AST) -> Value:
+    """Whatever is cut, Python reads a bound that is on the device."""
+    for part, _ in _parts(index, node):
+        if isinstance(part, SliceValue):
+            _bounds(frame, SOMETHING, part, node)
+    return Unknown()
+
+
+SOMETHING = Tensor(Place.DEVICE, Kind.ANY, None, Confidence.LIKELY)
+
+
 @register(ITEMS, Text)
 def text_item(frame: Frame, text: Text, index: Value, node: ast.AST) -> Value:
     return Text()
@@ -335,7 +347,7 @@ def _store_tensor(frame: Frame, tensor: Tensor, index: Value, value: Value, targ
     for part in parts:
         if isinstance(part, SliceValue):
             _bounds(frame, tensor, part, target)
-        elif isinstance(part, Seq) and part.form == "list" and part.items != ():
+        elif isinstance(part, Seq) and part.form in ("list", "tuple") and part.items != ():
             frame.emit(HostIndex, target, tensor.sure, what="list")
         elif isinstance(part, Tensor) and part.place is Place.HOST and part.rank != 0:
             frame.emit(HostIndex, target, min(tensor.sure, part.sure), what="host tensor")

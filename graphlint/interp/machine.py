@@ -21,6 +21,7 @@ from graphlint.interp.members import Reach, Writes
 from graphlint.interp.memo import Memo
 from graphlint.interp.record import Record
 from graphlint.interp.told import NOTHING_TOLD, Told
+from graphlint.outline import mentions
 from graphlint.project import Assigned, ClassDecl, FunctionDecl, Module, Outside, Project, Resolved
 from graphlint.syntax import walk
 from graphlint.types import Region, Target
@@ -84,6 +85,7 @@ class Machine:
         self.writes: list[tuple[Instance, dict[str, Value]]] = []
         self.captures: list[Capture] = []
         self.operations: dict[tuple[Module, str], FunctionDecl | None] = {}
+        self.contradictions: dict[ast.expr, bool] = {}
         self.memos: dict[FunctionDecl, dict[ast.If, Memo]] = {}
         self.scopes: dict[ClassDecl, Scope] = {}
         self.depth = 0
@@ -288,13 +290,20 @@ class Machine:
         return self.once((decl, "decorated"), lambda: decorate(frame, node.decorator_list, plain), plain)
 
     def is_memoised(self, decl: FunctionDecl) -> bool:
-        """Whether a function is run once for the same arguments: `functools.cache` and `lru_cache`."""
+        """Whether a function is run once for the same arguments: by a cache of `functools` or a decorator around one."""
         known = self.memoised.get(decl)
         if known is None:
             marks = getattr(decl.node, "decorator_list", [])
             names = [self.project.dotted(decl.module, each.func if isinstance(each, ast.Call) else each) for each in marks]
-            known = self.memoised[decl] = any(name in MEMOISING for name in names)
+            known = self.memoised[decl] = any(name in MEMOISING or self._memoises(name) for name in names)
         return known
+
+    def _memoises(self, found: Resolved | None) -> bool:
+        """Whether a decorator of the tree puts a cache of `functools` around what it decorates."""
+        if not isinstance(found, FunctionDecl) or not (mentions(found.node, "lru_cache") or mentions(found.node, "cache")):
+            return False
+        names = (each for each in ast.walk(found.node) if isinstance(each, (ast.Name, ast.Attribute)))
+        return any(self.project.dotted(found.module, each) in MEMOISING for each in names)
 
     def may_wrap(self, module: Module, node: ast.expr) -> bool:
         """Whether a decorator can put other code around a function: one that never calls it cannot."""

@@ -21,14 +21,14 @@ ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
 class Memo(NamedTuple):
-    """One such `if`: the part that runs once, and the names at the roots of the state it asks about.
+    """One such `if`: the part that runs once, and the state that it asks about, as dotted names.
 
     Where methods fill the state, `methods` names them and `state` the attributes that one of them must set; where
     functions fill it, `functions` does, and `state` the globals.
     """
 
     part: str
-    roots: frozenset[str]
+    asked: frozenset[str]
     methods: frozenset[str] = frozenset()
     state: frozenset[str] = frozenset()
     functions: frozenset[str] = frozenset()
@@ -135,22 +135,28 @@ def _memo(node: ast.If, rest: list[ast.stmt], words: _Words, looped: bool) -> Me
     if not asked.lacking and not asked.there:
         return None
     tries = [(BODY, asked.lacking, node.body), (ORELSE, asked.there, node.orelse)]
-    if not looped and isinstance(node.body[-1], (ast.Return, ast.Raise)) and not node.orelse:
+    if not looped and _leaves(node.body) and not node.orelse:
         tries.append((REST, asked.there, rest))
     for part, state, block in tries:
         filled = _filled(block, words) if state and block else frozenset[str]()
         if state & filled:
-            return Memo(part, frozenset(word.partition(".")[0] for word in state & filled))
+            return Memo(part, state & filled)
         called = frozenset(word[5:-2] for word in filled if word.startswith("self.") and word.endswith("()"))
         held = frozenset(word[5:] for word in state if word.startswith("self."))
         if called and held:
-            return Memo(part, frozenset({"self"}), called, held)
+            return Memo(part, frozenset(f"self.{name}" for name in held), called, held)
         functions = frozenset(word[:-2] for word in filled if word.endswith("()") and "." not in word)
         named = frozenset(word for word in state if "." not in word)
         if functions and named:
             return Memo(part, named, frozenset(), named, functions)
     off = asked.there & _switched_off(node.body, words)
-    return Memo(BODY, frozenset(word.partition(".")[0] for word in off)) if off else None
+    return Memo(BODY, off) if off else None
+
+
+def _leaves(block: list[ast.stmt]) -> bool:
+    """Whether a block ends the function, or does where its last question comes out so."""
+    last = block[-1]
+    return isinstance(last, (ast.Return, ast.Raise)) or (isinstance(last, ast.If) and _leaves(last.body))
 
 
 def _asked(test: ast.expr, words: _Words) -> Asked:

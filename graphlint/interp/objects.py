@@ -234,6 +234,9 @@ def _written(machine: Machine, value: Instance, record: Record, name: str) -> Va
     if is_module(machine, value.decl) and on_device(late) is not None:
         # The calls before the capture have written the attribute: what `__init__` left on the host is gone by then.
         first = without_host(first)
+    elif any(tensor.role in ("buffer", "parameter") for tensor in tensors_in(first, 0)):
+        # What is bound to a buffer's name is a buffer, and moves with its module.
+        late = without_host(late) or first
     return late if first is None else join(first, late)
 
 

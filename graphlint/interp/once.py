@@ -20,7 +20,7 @@ def part_run_once(frame: Frame, node: ast.If) -> str:
     if known is None:
         known = frame.machine.memos[decl] = memos(decl)
     memo = known.get(node)
-    if memo is None or not all(_lasts(frame, root) for root in memo.roots) or _waits(frame, node.test):
+    if memo is None or not all(_lasts(frame, word) for word in memo.asked) or _waits(frame, node.test):
         return ""
     if memo.functions:
         return memo.part if _filled_by_function(frame, memo) else ""
@@ -49,12 +49,16 @@ def _waits(frame: Frame, test: ast.expr) -> bool:
     return any((HostBranch, frame.span(each)) in frame.summary.seen for each in ast.walk(test))
 
 
-def _lasts(frame: Frame, root: str) -> bool:
-    """Whether what a name stands for is there before and after the region runs."""
+def _lasts(frame: Frame, word: str) -> bool:
+    """Whether the state that a dotted name stands for is there before and after the region runs.
+
+    That a variable of the function itself is None says that it was not given.
+    """
+    root, dot, _ = word.partition(".")
     value = frame.env.get(root)
     if value is None:
         return True
-    return any(
+    return bool(dot) and any(
         isinstance(each, (ClassValue, ModuleValue)) or (isinstance(each, Instance) and not each.fresh)
         for each in members(value)
     )

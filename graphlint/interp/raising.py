@@ -52,8 +52,9 @@ def short(row: Row) -> str:
 
 def _read(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, sure: Confidence) -> None:
     if row.name.startswith("torch.Tensor.") and isinstance(row.result, (grammar.Number, grammar.Plain)):
-        # Only a tensor has the method, so that it is called says what the receiver is.
-        frame.emit(events.HostRead, node, max(sure, Confidence.LIKELY), method=short(row))
+        # Only a tensor has the method: that it is called says what the receiver is, though not where.
+        sure = max(sure, Confidence.LIKELY) if facts.device("self") is None else sure
+        frame.emit(events.HostRead, node, sure, method=short(row))
     else:
         frame.emit(events.LibraryRead, node, sure, call=short(row), why=effect.why)
 
@@ -80,6 +81,12 @@ def _remark(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST,
 
 def _state(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, sure: Confidence) -> None:
     frame.emit(events.HostMutation, node, sure, target=short(row), what="call", why=effect.why)
+
+
+def _named(row: Row, effect: Effect, facts: Facts) -> str:
+    """The parameter of an effect; the one number that a range is given is its end."""
+    ends = any(parameter.name == "end" for parameter in row.parameters)
+    return "end" if effect.subject == "start" and ends and "end" not in facts.given else effect.subject
 
 
 def _clock(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, sure: Confidence) -> None:
@@ -110,7 +117,7 @@ EMITTERS: dict[str, Emitter] = {
     "d2h": lambda f, row, e, facts, node, sure: f.emit(events.DeviceToHost, node, sure, call=short(row)),
     "h2d": _copy,
     "argument": lambda f, row, e, facts, node, sure: f.emit(
-        events.HostArgument, node, sure, call=short(row), argument=e.subject
+        events.HostArgument, node, sure, call=short(row), argument=_named(row, e, facts)
     ),
     "refused": lambda f, row, e, facts, node, sure: f.emit(events.LibraryRefused, node, sure, call=short(row), why=e.why),
     "pinned": lambda f, row, e, facts, node, sure: f.emit(events.PinnedMemory, node, sure, call=short(row)),
@@ -121,6 +128,10 @@ EMITTERS: dict[str, Emitter] = {
     "seed": lambda f, row, e, facts, node, sure: _state(f, row, e, facts, node, min(sure, Confidence.LIKELY)),
     "clock": _clock,
     "state": _state,
+    "backward": lambda f, row, e, facts, node, sure: f.emit(
+        events.LibraryRead, node, min(sure, Confidence.LIKELY), call=short(row), why=e.why, backward=True
+    ),
+    "gradient": lambda f, row, e, facts, node, sure: f.emit(events.BackwardRun, node, sure),
     "remark": _remark,
     "break": lambda f, row, e, facts, node, sure: f.emit(events.GraphBreak, node, sure, construct=short(row), why=e.why),
 }

@@ -73,6 +73,12 @@ def move(frame: Frame, tensor: Tensor, place: Place | None, facts: Facts, node: 
     return Place.DEVICE if place is Place.UNKNOWN else place
 
 
+def _beside_another(node: ast.AST) -> bool:
+    """Whether a call names the device of something else: `x.to(other.device)`."""
+    given = [*node.args, *(each.value for each in node.keywords)] if isinstance(node, ast.Call) else []
+    return any(isinstance(each, ast.Attribute) and each.attr == "device" for each in given)
+
+
 def _non_blocking(facts: Facts) -> bool:
     return facts.constant("non_blocking") is True
 
@@ -87,7 +93,32 @@ def to(frame: Frame, facts: Facts, node: ast.AST) -> Value:
             continue
         new_place, new_kind = _target(value, name)
         place, kind = new_place if new_place is not None else place, new_kind if new_kind is not None else kind
+    moved = facts.value("self")
+    if place in (None, Place.UNKNOWN) and _beside_another(node) and _is_born_here(_whole(frame, moved, node)):
+        # What the others of a region are beside is the device, even where nobody can say what it is.
+        frame.emit(HostToDevice, node, Confidence.LIKELY, call=short(facts.row), origin="")
+        return join_all([_taken(each, kind) for each in members(moved)]) if moved is not None else Unknown()
     return _moved(frame, facts, node, place, kind)
+
+
+def _whole(frame: Frame, member: Value | None, node: ast.AST) -> Value:
+    """What a method is called on, where the call is made once for each of the things that may be."""
+    owner = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+    return frame.eval(owner) if isinstance(owner, ast.Name) else member or Unknown()
+
+
+def _is_born_here(value: Value) -> bool:
+    """Whether a value is a host tensor that the region has made, and surely so."""
+    return all(
+        isinstance(each, Tensor) and each.place is Place.HOST and not each.role and each.sure is not Confidence.POSSIBLE
+        for each in members(value)
+    )
+
+
+def _taken(value: Value, kind: Kind | None) -> Value:
+    assert isinstance(value, Tensor)
+    kind = value.kind if kind is None else kind
+    return value.replace(place=Place.DEVICE, kind=kind, sure=min(value.sure, Confidence.LIKELY))
 
 
 def _named(facts: Facts) -> Iterator[tuple[str, Value]]:
