@@ -67,6 +67,7 @@ QUESTIONS: tuple[Question, ...] = (
     compiled.mutated,
     compiled.overwritten,
     compiled.dynamic,
+    compiled.host_scalars,
     compiled.clones,
 )
 

@@ -78,6 +78,10 @@ def _method(walker: Walker, receiver: Thing, name: str, node: ast.Call) -> Thing
 
 def apply(walker: Walker, function: Thing, given: Given, node: ast.Call) -> Thing:
     """Call a thing."""
+    forward = function.slots.get("forward")
+    if forward is not None and forward.kind is Kind.COMPILED:
+        # `model.forward = torch.compile(model.forward)`
+        function = forward
     match function.kind:
         case Kind.FUNCTION:
             return _function(walker, function, given, node)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from graphlint.events import Event
+from graphlint.events import Event, FrozenScalar
 from graphlint.project import ClassDecl
 from graphlint.site.acts import Act, Frame, Verb, span
 from graphlint.site.names import GRAPH_MODES
@@ -118,6 +118,24 @@ def _is_under(frame: Frame, node: ast.AST) -> bool:
 def _is_managed(owner: Thing) -> bool:
     """Whether a tensor's address is fixed for the compiler: a parameter, or a result of such a call."""
     return owner.kind is Kind.PARAMETER or any(thing.kind is Kind.COMPILED for thing in owner.made_by)
+
+
+def host_scalars(story: Story) -> Told:
+    """Numbers that reach a compiled function as tensors on the host."""
+    for act in story.acts:
+        if act.verb is not Verb.CALL or act.thing.kind is not Kind.COMPILED or not has_graphs(act.thing):
+            continue
+        given = act.other.slots.values() if act.other is not None else ()
+        if any(_is_host_scalar(thing.owner) for thing in given):
+            yield _region(act.thing, act), tell(FrozenScalar, act, what="host tensor", targets=Target.COMPILE)
+
+
+def _is_host_scalar(thing: Thing) -> bool:
+    """Whether a thing is `torch.tensor(0.5)`, without a device."""
+    made = thing.node
+    if thing.name != "torch.tensor" or not isinstance(made, ast.Call) or len(made.args) != 1:
+        return False
+    return isinstance(made.args[0], ast.Constant) and not any(word.arg in ("device", None) for word in made.keywords)
 
 
 def dynamic(story: Story) -> Told:

@@ -139,8 +139,9 @@ class Walker:
             return thing
         for decorator in reversed(node.decorator_list):
             called = decorator if isinstance(decorator, ast.Call) else None
-            found = self.project.dotted(thing.module, called.func if called else decorator)
-            known = found.name if isinstance(found, Outside) else ""
+            known = self._outside(thing.module, called.func if called else decorator)
+            if known == "functools.partial" and called is not None and called.args:
+                known = self._outside(thing.module, called.args[0])
             if known == "torch.compile":
                 inner, thing = thing, Thing(Kind.COMPILED, decorator, thing.born, thing.name, call=called)
                 thing.base = inner
@@ -148,6 +149,10 @@ class Walker:
                 thing.call = called
                 thing.name = known
         return thing
+
+    def _outside(self, module: Module, node: ast.expr) -> str:
+        found = self.project.dotted(module, node)
+        return found.name if isinstance(found, Outside) else ""
 
     def bind(self, slot: Slot, thing: Thing, node: ast.AST) -> None:
         before = slot.holder.slots.get(slot.key)
