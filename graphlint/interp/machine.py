@@ -72,6 +72,7 @@ class Machine:
         self.setters: dict[tuple[ClassDecl, str], bool] = {}
         self.writers: dict[tuple[ClassDecl, str, bool], list[FunctionDecl]] = {}
         self.reaches: dict[tuple[ClassDecl, str], Reach] = {}
+        self.called: dict[ast.AST, frozenset[str]] = {}
         self.counted: dict[tuple[ClassDecl, str], bool] = {}
         self.method_writes: dict[ast.FunctionDef, Writes] = {}
         self.missing: set[tuple[Module, str]] = set()

@@ -44,7 +44,7 @@ def passed(machine: Machine, init: FunctionDecl, owner: ClassDecl) -> dict[str, 
 
 def _look(machine: Machine, init: FunctionDecl, owner: ClassDecl) -> dict[str, Value]:
     made: list[Arguments] = []
-    for decl in _makers(owner)[:MOST_MAKERS]:
+    for decl in _makers(machine, owner)[:MOST_MAKERS]:
         with machine.exploring(Instance(owner), {}), machine.watching(owner, made):
             machine.execute(Function(decl), machine.site_entry(decl, None), Summary(decl.name), recording=False)
     found: dict[str, list[Value]] = {}
@@ -58,17 +58,22 @@ def _is_part(value: Value) -> bool:
     return isinstance(value, PARTS) or (isinstance(value, Seq) and value.form in ("modules", "sequential"))
 
 
-def _makers(owner: ClassDecl) -> list[FunctionDecl]:
+def _makers(machine: Machine, owner: ClassDecl) -> list[FunctionDecl]:
     """The functions at the top of the class's module that call it by name."""
     found = []
     for symbols in owner.module.symbols.values():
         node = symbols[-1]
         if not isinstance(node, ast.FunctionDef) or not mentions(node, owner.name):
             continue
-        if any(_calls(inner, owner.name) for inner in walk(node)):
+        if owner.name in _called(machine, node):
             found.append(owner.module.function(node, None, node.name))
     return found
 
 
-def _calls(node: ast.AST, name: str) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
+def _called(machine: Machine, node: ast.FunctionDef) -> frozenset[str]:
+    """The plain names that a function calls."""
+    known = machine.called.get(node)
+    if known is None:
+        calls = [each.func for each in walk(node) if isinstance(each, ast.Call)]
+        known = machine.called[node] = frozenset(each.id for each in calls if isinstance(each, ast.Name))
+    return known

@@ -16,7 +16,7 @@ from graphlint.regions import Forward, forwards, marked
 from graphlint.site.acts import Act
 from graphlint.site.story import Story, whole
 from graphlint.site.walk import walk_class, walk_forward, walk_function, walk_script
-from graphlint.syntax import walk
+from graphlint.syntax import nested, stored, walk
 
 FunctionDef = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -102,12 +102,17 @@ def _forward(project: Project, forward: Forward) -> Story:
 def _grows(node: ast.ClassDef) -> bool:
     """Whether a method of a class concatenates and reads an attribute that is bound outside `__init__`."""
     methods = [each for each in node.body if isinstance(each, FunctionDef) and each.name != "__init__"]
-    stored = {attr for method in methods for attr in _attributes(method, ast.Store)}
-    return bool(stored) and any(stored & _attributes(each, ast.Load) for each in methods if _mentions(each, CATS))
+    bound = {attr for method in methods for attr in _bound(method)}
+    return bool(bound) and any(bound & _read(each) for each in methods if _mentions(each, CATS))
 
 
-def _attributes(node: ast.AST, context: type[ast.expr_context]) -> set[str]:
-    return {each.attr for each in walk(node) if isinstance(each, ast.Attribute) and isinstance(each.ctx, context)}
+def _bound(node: FunctionDef) -> Iterator[str]:
+    targets = (each for statement in nested(node.body) for each in stored(statement))
+    return (each.attr for each in targets if isinstance(each, ast.Attribute))
+
+
+def _read(node: FunctionDef) -> set[str]:
+    return {each.attr for each in walk(node) if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Load)}
 
 
 def _called_from(node: FunctionDef, callers: list[ast.AST], reach: set[str]) -> bool:
