@@ -12,6 +12,7 @@ from __future__ import annotations
 import faulthandler
 import json
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -110,12 +111,13 @@ def described(error: BaseException, stage: str) -> str:
 
 
 def _confirmed(one: Plan, stage: Stage) -> Outcome:
+    begun = time.monotonic()
     stage("importing torch")
     kind = backend(one.options.device)
     if one.options.ranks > 1:
         from graphlint.confirm.ranks import launch  # imports torch
 
-        return _left_out(launch.confirm(one, kind, stage), one, "is for one rank")
+        return _left_out(launch.confirm(one, kind, stage, begun), one, "is for one rank")
     if kind == "emulated":
         from graphlint import emulate  # only here: it replaces parts of torch
 

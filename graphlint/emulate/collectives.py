@@ -6,12 +6,10 @@ issue and looks at what its partners do, so that a difference is an error at its
 
 from __future__ import annotations
 
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from types import FrameType
 from typing import Any
 
 import torch
@@ -23,6 +21,7 @@ from graphlint.confirm.ranks.meeting import TICK, Absent, PartnersDiffer
 from graphlint.confirm.ranks.merged import sentence
 from graphlint.confirm.ranks.rank import Phases
 from graphlint.confirm.ranks.worker import Post
+from graphlint.emulate.dispatch import SPECIAL, on_emulated
 from graphlint.emulate.plan import defaults_of, plan_of
 from graphlint.emulate.session import Session
 from graphlint.emulate.standin import SHOWN
@@ -36,6 +35,7 @@ WAITS: Callable[..., bool] = torch._C._distributed_c10d.Work.wait
 WAITED = ("_c10d_functional::wait_tensor", "_c10d_functional::_wrap_tensor_autograd")
 """Functional collectives are done when they are issued here, so there is nothing left to wait for."""
 NCCL = (2, 28, 9)
+Special = Callable[[Session, Args, Kwargs], Any]
 Patches = Iterator[tuple[Any, str, Any]]
 
 
@@ -104,13 +104,13 @@ class Bus:
 
     session: Session
     phases: Met
-    internal: Any = None
+    warm: set[tuple[str, tuple[int, ...]]] = field(default_factory=set)
     works: dict[int, tuple[Any, int, tuple[Call, str]]] = field(default_factory=dict)
     slots: dict[int, Any] = field(default_factory=dict)
 
-    def handlers(self) -> dict[Any, Callable[[Session, Args, Kwargs], Any]]:
+    def handlers(self) -> dict[Any, Special]:
         """For every operator, what `dispatch.SPECIAL` does in its place."""
-        found: dict[Any, Callable[[Session, Args, Kwargs], Any]] = {}
+        found: dict[Any, Special] = {}
         for schema in torch._C._jit_get_all_schemas():
             space, _, name = schema.name.partition("::")
             if space in calls.NAMESPACES and space in ("c10d", "_c10d_functional", "_c10d_functional_autograd"):
@@ -118,9 +118,22 @@ class Bus:
                 for overload in packet.overloads():
                     func = getattr(packet, overload)
                     found[func] = self._handler(func)
-        return found
+        return found | {torch.ops.aten.copy_.default: self._copied(SPECIAL[torch.ops.aten.copy_.default])}
 
-    def _handler(self, func: Any) -> Callable[[Session, Args, Kwargs], Any]:
+    def _copied(self, copy: Special) -> Special:
+        """A work's future gives DDP the host tensors that the collective ran on: they stand for device tensors."""
+
+        def copied(session: Session, args: Args, kwargs: Kwargs) -> Any:
+            target, source = args[:2]
+            bare = isinstance(target, DeviceTensor) and not isinstance(source, DeviceTensor)
+            if not bare or not session.allocator.owns(source):
+                return copy(session, args, kwargs)
+            args = (target, wrap(source, session.allocator), *args[2:])
+            return on_emulated(session, torch.ops.aten.copy_.default, args, kwargs, [*args[:2]], True)
+
+        return copied
+
+    def _handler(self, func: Any) -> Special:
         def handle(session: Session, args: Args, kwargs: Kwargs) -> Any:
             return self.run(func, args, kwargs)
 
@@ -135,9 +148,14 @@ class Bus:
         session, tape = self.session, self.session.tape
         if func._schema.name in WAITED:
             return args[0]
-        self._stream(func, bound)
-        if tape is not None:
+        key = _communicator(bound, self.phases.calls[-1] if self.phases.calls else None)
+        if tape is None:
+            self.warm.add(key)
+        else:
             session.launch()
+            session.streams.settle()
+            if key not in self.warm:
+                session.refuse(str(func), "communicator")
             tape.note_inputs(each for each in inputs if isinstance(each, DeviceTensor))
             for each in inputs:
                 tape.save(each) if isinstance(each, DeviceTensor) else None
@@ -154,19 +172,6 @@ class Bus:
         if func._schema.name in ("c10d::barrier", "c10d::monitored_barrier_") or not list(calls.tensors(list(args))):
             return func(*args, **kwargs)
         raise RuntimeError("No backend type associated with device type cpu")
-
-    def _stream(self, func: Any, bound: Kwargs) -> None:
-        """An asynchronous collective runs on a stream of NCCL's own, which waits for the current one.
-
-        So did all before torch 2.8, whose operators do not say whether they are asynchronous.
-        """
-        streams = self.session.streams
-        if bound.get("async_op", func.namespace == "c10d") is True and _is_asked_for_in_python():
-            if self.internal is None:
-                self.internal = torch.cuda.Stream()
-            streams.join(self.internal, streams.current.number)
-            if self.internal.number in streams.pending:
-                streams.pending[self.internal.number] = True
 
     def _settled(self, func: Any, results: Any) -> int:
         """Wait for the values, but of point-to-point works, whose partner may have to be issued first; a slot for those."""
@@ -201,11 +206,8 @@ class Bus:
         return again
 
     def waited(self, work: Any) -> None:
-        """The current stream waits for a work: it joins NCCL's stream, and a replay waits for what it issued instead."""
-        streams, tape = self.session.streams, self.session.tape
-        if self.internal is not None:
-            streams.join(streams.current, self.internal.number)
-        kept = self.works.get(id(work))
+        """The current stream waits for a work; a replay waits for what it issued instead."""
+        tape, kept = self.session.tape, self.works.get(id(work))
         if kept is None:
             return
         self.phases.came(*kept[2])
@@ -214,14 +216,11 @@ class Bus:
             tape.append(Step(lambda: WAITS(self.slots[slot]) and (), (), {}, (), plan_of(torch.ops.aten.add.Tensor)))
 
 
-def _is_asked_for_in_python() -> bool:
-    """Whether a caller in Python holds the work; C++, such as DDP's reducer, waits for it without being seen."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        if frame.f_code.co_filename == dist.distributed_c10d.__file__:
-            return True
-        frame = frame.f_back
-    return False
+def _communicator(bound: Kwargs, call: Call | None) -> tuple[str, tuple[int, ...]]:
+    """What NCCL makes with the first collective that needs it: one for a group, one for each pair that sends."""
+    given = bound.get("process_group", bound.get("group_name", ""))
+    name = dist.ProcessGroup.unbox(given).group_name if isinstance(given, torch.ScriptObject) else str(given)
+    return name, (call.peer,) if call is not None and call.op in sequences.POINTS else ()
 
 
 def _real(value: Any) -> Any:

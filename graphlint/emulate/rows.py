@@ -37,6 +37,7 @@ EFFECTS = {
     "refused": ("RuntimeError", "not permitted during capture"),
     "seed": ("RuntimeError", "a generator is seeded or made during capture"),
     "unjoined": ("AcceleratorError", "a stream that took part in the capture was not joined before its end"),
+    "communicator": ("DistBackendError", "the first collective of a group makes its communicator, which a warm-up must do"),
     "isolation": ("AcceleratorError", "dependency created on uncaptured work in another stream"),
 }
 LIBRARIES = ("cublas", "cudnn", "cusolver")

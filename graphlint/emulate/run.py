@@ -48,7 +48,7 @@ def emulate_script(script: Callable[[], object], *, target: str = "") -> Outcome
         outcome, _ = site.run(target, script, Emulated(session).machine)
         if outcome is None:
             raise UsageError(f"`{target}` returned something instead of capturing", "give `emulate` a factory")
-        return _watched(session, outcome)
+        return watched(session, outcome)
 
 
 def confirm(plan: Plan, stage: Callable[[str], object]) -> Outcome:
@@ -62,7 +62,7 @@ def confirm(plan: Plan, stage: Callable[[str], object]) -> Outcome:
         chance.seed(device, plan.options.seed)
         outcome, made = site.run(plan.target, make, device.machine)
         if outcome is not None:
-            return _watched(session, outcome)
+            return watched(session, outcome)
         factory = Factory(make, made, chance.taken(device), device)
         outcome = _captured(session, Setting(plan.target, factory, device, plan.options, stage))
         return replace(outcome, notes=(*outcome.notes, *_left_out(plan.options)))
@@ -74,7 +74,7 @@ def _left_out(options: Options) -> list[str]:
     return [f"`{name}` needs a GPU and was left out" for name, value in asked.items() if value]
 
 
-def _watched(session: Session, outcome: Outcome) -> Outcome:
+def watched(session: Session, outcome: Outcome) -> Outcome:
     """The outcome of a target that captures by itself, with every refused line instead of the first one's error."""
     if session.refusals:
         outcome = replace(outcome, result="refused", refusals=tuple(session.refusals.values()), complete=True)

@@ -43,6 +43,10 @@ class Allocator:
         self.born: dict[int, int] = {}
         self._blocks: weakref.WeakValueDictionary[int, Memory] = weakref.WeakValueDictionary()
 
+    def owns(self, value: torch.Tensor) -> bool:
+        """Whether a host tensor is what stands behind a device tensor that lives."""
+        return storage_key(value) in self._blocks
+
     def block(self, value: torch.Tensor) -> Memory:
         key = storage_key(value)
         found = self._blocks.get(key)

@@ -30,7 +30,7 @@ from graphlint.confirm.ranks import journal, merged
 from graphlint.confirm.ranks.merged import Ended, Run
 from graphlint.errors import UsageError
 
-LEAD = 4.0
+LEAD = 5.0
 """Seconds before the target's own limit at which ranks are ended, so that there is time to say where they stood."""
 LATE = 30.0
 """Seconds that ranks are given once one of them is done: all do the same work."""
@@ -40,20 +40,24 @@ OFF = {"NCCL_NVLS_ENABLE": "0"}
 """NVLink multicast can leave GPUs that are shared unusable."""
 
 
-def confirm(plan: Plan, kind: str, stage: Callable[[str], object]) -> Outcome:
-    """One outcome of `plan.options.ranks` processes on "cuda" or "emulated" devices; raises `UsageError`."""
+def confirm(plan: Plan, kind: str, stage: Callable[[str], object], begun: float) -> Outcome:
+    """One outcome of `plan.options.ranks` processes on "cuda" or "emulated" devices; raises `UsageError`.
+
+    `begun` is when the target's time began, of `time.monotonic()`.
+    """
     world = plan.options.ranks
     if kind == "cuda" and torch.cuda.device_count() < world:
         here = torch.cuda.device_count()
         raise UsageError(f"{world} ranks need a GPU each and {here} are visible", "`--device emulated` runs them without")
     backend = "nccl" if kind == "cuda" else "gloo"
     with TemporaryDirectory(prefix="graphlint-ranks-") as folder:
-        run = _run(plan, backend, Path(folder), stage)
+        limit = max(plan.options.timeout - LEAD - (time.monotonic() - begun), 1.0)
+        run = _run(plan, backend, Path(folder), stage, limit)
         return merged.outcome(plan.target, run, Path(folder))
 
 
-def _run(plan: Plan, backend: str, folder: Path, stage: Callable[[str], object]) -> Run:
-    world, limit = plan.options.ranks, max(plan.options.timeout - LEAD, 1.0)
+def _run(plan: Plan, backend: str, folder: Path, stage: Callable[[str], object], limit: float) -> Run:
+    world = plan.options.ranks
     order = {"plan": plans.encode(plan), "backend": backend, "deadline": time.time() + limit}
     (folder / "order.json").write_text(json.dumps(order), encoding="utf-8")
     overseer = Overseer(folder, world, limit, stage)

@@ -180,7 +180,7 @@ def _hang(run: Run) -> dict[str, Any]:
     every = _lost(run)
     lost = every[0] if every else None
     stands = [_in_graph(stand(rank, run.accounts[rank], run.traces.get(rank, "")), run, every) for rank in going]
-    message = f"hangs: after {run.limit:g} s ({run.why}) " + ", ".join(_standing(each) for each in stands)
+    message = f"hangs: after {run.limit:.0f} s ({run.why}) " + ", ".join(_standing(each) for each in stands)
     message += "".join(f"; {sentence(each)}" for each in every[:SAID])
     return {
         "seconds": run.limit, "message": message, "missing": lost.missing if lost else -1,
