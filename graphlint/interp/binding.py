@@ -72,23 +72,45 @@ def _fit(machine: Machine, decl: FunctionDecl, arg: ast.arg, value: Value) -> Va
     if arg.annotation is None or not isinstance(value, (Unknown, Tensor, Union)):
         return value
     if isinstance(value, Tensor):
-        return doubtful(value) if value.place is Place.DEVICE and _contradicts(machine, decl, arg) else value
+        against = value.place is Place.DEVICE and _contradicted(machine, decl, arg) & (NUMBERS | CONTAINERS)
+        return doubtful(value) if against else value
     if isinstance(value, Union):
-        unknown = any(isinstance(each, Unknown) for each in value.members)
-        told = [_fit(machine, decl, arg, each) if isinstance(each, Unknown) else each for each in value.members]
-        return join_all(told) if unknown else value
+        return _fit_members(machine, decl, arg, value)
     hint = narrow_to(value, annotated(machine, decl.module, arg.annotation, decl.owner))
     return hosted(hint) if is_host(arg.arg) else hint
 
 
-def _contradicts(machine: Machine, decl: FunctionDecl, arg: ast.arg) -> bool:
-    """Whether an annotation says that a parameter is no tensor, such as `int` or `list[list[int]]`."""
+def _fit_members(machine: Machine, decl: FunctionDecl, arg: ast.arg, value: Union) -> Value:
+    """One of several values: what is not known becomes what the annotation says, and no tensor is a container.
+
+    A tensor without dimensions may well be given where another call gives a number.
+    """
+    contained = any(isinstance(each, Tensor) for each in value.members) and _contradicted(machine, decl, arg) == CONTAINERS
+    changed = contained or any(isinstance(each, Unknown) for each in value.members)
+    told = [
+        doubtful(each)
+        if contained and isinstance(each, Tensor)
+        else _fit(machine, decl, arg, each)
+        if isinstance(each, Unknown)
+        else each
+        for each in value.members
+    ]
+    return join_all(told) if changed else value
+
+
+NUMBERS, CONTAINERS = 1, 2
+
+
+def _contradicted(machine: Machine, decl: FunctionDecl, arg: ast.arg) -> int:
+    """Whether an annotation says that a parameter is no tensor: `int` is NUMBERS, `list[list[int]]` CONTAINERS."""
     assert arg.annotation is not None
     known = machine.contradictions.get(arg.annotation)
     if known is None:
         hint = members(annotated(machine, decl.module, arg.annotation, decl.owner))
+        known = NUMBERS if any(isinstance(each, (Number, Bool, Text)) for each in hint) else 0
+        known |= CONTAINERS if any(isinstance(each, (Seq, Table)) for each in hint) else 0
         plain = all(isinstance(each, (Number, Bool, Text, Seq, Table, Nothing)) for each in hint)
-        known = machine.contradictions[arg.annotation] = plain and not all(isinstance(each, Nothing) for each in hint)
+        known = machine.contradictions[arg.annotation] = known if plain else 0
     return known
 
 

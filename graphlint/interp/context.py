@@ -10,6 +10,7 @@ from graphlint.interp.carried import Touch
 from graphlint.interp.dispatch import apply, attribute, element
 from graphlint.interp.frame import Frame, Link, Summary
 from graphlint.interp.machine import Capture
+from graphlint.interp.warmth import is_told_whole
 from graphlint.types import Region, Target
 from graphlint.values import (
     Arguments,
@@ -59,7 +60,8 @@ def _start_capture(frame: Frame, node: ast.expr) -> Callable[[], None]:
     if frame.recording:
         # Entering a capture synchronises, which a capture that is under way refuses.
         frame.emit(Synchronize, node, call="torch.cuda.graph")
-    was, outer = frame.recording, frame.summary
+    was, outer, whole = frame.recording, frame.summary, is_told_whole(frame)
+    frame.machine.capturing += whole
     if outer.name == CAPTURE:
         frame.emit(Synchronize, node, call="torch.cuda.graph")
     summary = Summary(CAPTURE)
@@ -69,6 +71,7 @@ def _start_capture(frame: Frame, node: ast.expr) -> Callable[[], None]:
 
     def leave() -> None:
         frame.recording, frame.summary = was, outer
+        frame.machine.capturing -= whole
         root = Summary(CAPTURE)
         root.links.append(Link(region.span, summary, Target.GRAPH))
         root.touched[Touch(summary, False, ())] = None

@@ -13,6 +13,9 @@ from graphlint.events import UnknownCall
 from graphlint.interp.frame import Frame
 from graphlint.values import Arguments, Nothing, Opaque, Union, Unknown, Value, join_all
 
+SOMETHING = "something"
+"""What an unknown call may use of the libraries that a first use sets up."""
+
 Caller = Callable[..., Value]
 Reader = Callable[..., Value]
 C = TypeVar("C", bound=Callable[..., Value])
@@ -49,6 +52,7 @@ def apply(frame: Frame, callee: Value, arguments: Arguments, node: ast.AST) -> V
 
 
 def count_unknown(frame: Frame, node: ast.AST) -> None:
+    frame.machine.libraries.add(SOMETHING)
     if frame.recording and frame.live:
         text = ast.unparse(node.func) if isinstance(node, ast.Call) else type(node).__name__
         frame.emit(UnknownCall, node, call=text)

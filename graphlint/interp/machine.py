@@ -85,8 +85,10 @@ class Machine:
         self.watched: tuple[ClassDecl, list[Arguments]] | None = None
         self.writes: list[tuple[Instance, dict[str, Value]]] = []
         self.captures: list[Capture] = []
+        self.capturing = 0
+        self.libraries: set[str] = set()
         self.operations: dict[tuple[Module, str], FunctionDecl | None] = {}
-        self.contradictions: dict[ast.expr, bool] = {}
+        self.contradictions: dict[ast.expr, int] = {}
         self.memos: dict[FunctionDecl, dict[ast.If, Memo]] = {}
         self.scopes: dict[ClassDecl, Scope] = {}
         self.depth = 0

@@ -12,6 +12,7 @@ from graphlint.events import FrozenScalar, HostCompare
 from graphlint.interp.conditions import test, truth
 from graphlint.interp.dispatch import apply, attribute
 from graphlint.interp.frame import Frame, State, expression
+from graphlint.interp.warmth import product
 from graphlint.types import Confidence, Target
 from graphlint.values import (
     EITHER,
@@ -82,6 +83,8 @@ def binary(frame: Frame, op: ast.operator, left: Value, right: Value, node: ast.
         return join_all([binary(frame, op, one, other, node) for one, other in legal]) if legal else Unknown()
     if isinstance(left, Tensor) or isinstance(right, Tensor):
         note_frozen(frame, (left, right), node)
+        if isinstance(op, ast.MatMult):
+            product(frame, left, right, node)
         return tensor_binary(op, left, right)
     if (isinstance(left, Number) and isinstance(right, (Number, Bool))) or (
         isinstance(right, Number) and isinstance(left, Bool)

@@ -9,6 +9,7 @@ from graphlint import events
 from graphlint.effects import grammar
 from graphlint.effects.grammar import Effect, Row
 from graphlint.effects.table import happens
+from graphlint.interp import warmth
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
 from graphlint.syntax import walk
@@ -51,6 +52,9 @@ def short(row: Row) -> str:
 
 
 def _read(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, sure: Confidence) -> None:
+    if row.name.startswith("torch.linalg."):
+        # Solvers that check their result use the same handles as those that do not.
+        frame.machine.libraries |= warmth.REFUSED
     if row.name.startswith("torch.Tensor.") and isinstance(row.result, (grammar.Number, grammar.Plain)):
         # Only a tensor has the method: that it is called says what the receiver is, though not where.
         sure = max(sure, Confidence.LIKELY) if facts.device("self") is None else sure
@@ -81,6 +85,13 @@ def _remark(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST,
 
 def _state(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, sure: Confidence) -> None:
     frame.emit(events.HostMutation, node, sure, target=short(row), what="call", why=effect.why)
+
+
+def _handle(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, sure: Confidence) -> None:
+    if facts.owner is None:
+        warmth.use(frame, effect.why, node, short(row), sure)
+    else:
+        frame.machine.libraries.add(effect.why)
 
 
 def _named(row: Row, effect: Effect, facts: Facts) -> str:
@@ -131,6 +142,7 @@ EMITTERS: dict[str, Emitter] = {
     "backward": lambda f, row, e, facts, node, sure: f.emit(
         events.LibraryRead, node, min(sure, Confidence.LIKELY), call=short(row), why=e.why, backward=True
     ),
+    "handle": _handle,
     "gradient": lambda f, row, e, facts, node, sure: f.emit(events.BackwardRun, node, sure),
     "remark": _remark,
     "break": lambda f, row, e, facts, node, sure: f.emit(events.GraphBreak, node, sure, construct=short(row), why=e.why),
