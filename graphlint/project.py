@@ -57,7 +57,6 @@ class Project:
         name = ".".join(parts)
         package = name if is_package else ".".join(parts[:-1])
         module = Module(name, package, source, root)
-        self._modules.setdefault((str(root), name), module)
         self._by_path[path] = module
         self.given.append(module)
 

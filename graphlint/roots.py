@@ -21,8 +21,11 @@ class Roots:
         self._packages: dict[Path, tuple[Path, tuple[str, ...]]] = {}
         self._listed: dict[Path, frozenset[str]] = {}
         self._around: dict[tuple[Path, str], tuple[Path, ...]] = {}
-        folders = dict.fromkeys(path.parent for path in paths)
-        self.folders = tuple(sorted({self._package(folder)[0] for folder in folders}))
+        self._given: dict[Path, set[str]] = {}
+        for path in paths:
+            root, parts = self.package_of(path)
+            self._given.setdefault(root, set()).update(parts[:1])
+        self.folders = tuple(sorted(self._given))
 
     def package_of(self, path: Path) -> tuple[Path, list[str]]:
         """(root folder, dotted parts) of a file."""
@@ -63,7 +66,9 @@ class Roots:
     def _names(self, folder: Path) -> frozenset[str]:
         if folder not in self._listed:
             try:
-                self._listed[folder] = frozenset(os.listdir(folder))
+                names = os.listdir(folder)
             except OSError:
-                self._listed[folder] = frozenset()
+                names = []
+            # What an editor holds need not be on disk yet.
+            self._listed[folder] = frozenset((*names, *self._given.get(folder, ())))
         return self._listed[folder]

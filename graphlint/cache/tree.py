@@ -112,8 +112,8 @@ def load(folder: str, file: str, basis: str) -> Tree | None:
     body = store.read(folder, file)
     if body is None:
         return None
-    head, whole, *texts = body.split(b"\n")
     try:
+        head, whole, *texts = body.split(b"\n")
         table = json.loads(head)
         return _tree(table, whole, texts) if table["basis"] == basis else None
     except rows.WRONG:
