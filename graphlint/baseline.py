@@ -76,7 +76,7 @@ def load(path: Path) -> dict[str, Entry]:
             raise ConfigError(f"the baseline `{path}` has version {table['version']}, not {VERSION}")
         return {key: Entry(each["code"], each["file"], each["message"]) for key, each in table["findings"].items()}
     except OSError as error:
-        hint = f"`graphlint check --write-baseline {path}` makes one"
+        hint = f"`graphlint check --write-baseline {path}` makes one" if isinstance(error, FileNotFoundError) else ""
         raise ConfigError(f"the baseline `{path}` cannot be read: {why(error)}", hint) from None
     except (ValueError, KeyError, TypeError, AttributeError):
         raise ConfigError(f"`{path}` is not a baseline file") from None

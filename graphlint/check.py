@@ -17,7 +17,7 @@ from types import MappingProxyType
 from graphlint import baseline, notebook, pages
 from graphlint.account import Account, Lines, only_compiled
 from graphlint.config import Config
-from graphlint.discover import Discovery, Found, discover, excludes, reported
+from graphlint.discover import Discovery, Found, Refused, discover, excludes, reported
 from graphlint.errors import UsageError
 from graphlint.judge import Interpreter, Judge, Read, collected, spans
 from graphlint.ledger import Ledger
@@ -32,6 +32,10 @@ from graphlint.types import Finding, RegionReport, Report, Span
 
 Cells = Mapping[str, tuple[tuple[int, int], ...]]
 """For each notebook the first line of every code cell with the number of the cell."""
+
+
+MOST_PASSED = 3
+"""Given files that are not read and are named one by one."""
 
 
 def check(
@@ -69,7 +73,10 @@ def found(paths: Sequence[str], config: Config, unsaved: Mapping[str, bytes] = M
     files = (*discovery.files, *(Found(Path(path), reported(path)) for path in unborn))
     if config.exclude:
         # Files named on the command line are read whatever they are called, unless a pattern of the project says no.
-        files = tuple(each for each in files if not excludes(each, config.exclude, config.root))
+        out = {each.name for each in files if excludes(each, config.exclude, config.root)}
+        files = tuple(each for each in files if each.name not in out)
+        left = (Refused(name, "is left out by `exclude`") for name in sorted(out))
+        discovery = discovery._replace(passed=(*discovery.passed, *left))
     return discovery._replace(files=files)
 
 
@@ -80,7 +87,11 @@ def unlisted(discovery: Discovery) -> Account:
 
 
 def remarks(discovery: Discovery) -> tuple[str, ...]:
-    return tuple(f"no Python file was found under `{each}`" for each in discovery.empty)
+    """What a user may not expect of the paths that were given."""
+    empty = tuple(f"no Python file was found under `{each}`" for each in discovery.empty)
+    if len(discovery.passed) > MOST_PASSED:
+        return (*empty, f"{len(discovery.passed)} of the given files are left out by `exclude` or are stubs")
+    return (*empty, *(f"`{each.name}` {each.reason}" for each in discovery.passed))
 
 
 def analysed(

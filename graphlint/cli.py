@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import shlex
 import sys
 from importlib import import_module
 from typing import NoReturn
@@ -44,7 +45,7 @@ class Commands(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            hint = near(args[0], COMMANDS) or f"to check it: `graphlint check {args[0]}`"
+            hint = near(args[0], COMMANDS) or f"to check it: `graphlint check {shlex.quote(args[0])}`"
             raise click.UsageError(f"there is no command `{args[0]}`\n  {hint}", ctx)
         return super().resolve_command(ctx, args)
 

@@ -88,6 +88,12 @@ def read(path: Path) -> Config | None:
     return parsed(table, path)
 
 
+def _hint(key: str, path: Path) -> str:
+    if key == "tool" and path.name != "pyproject.toml":
+        return f"in `{path.name}` the keys stand by themselves; `[tool.graphlint]` is for pyproject.toml"
+    return near(key.replace("_", "-"), KEYS) or f"known keys: {', '.join(KEYS)}"
+
+
 def _toml(path: Path) -> Table:
     if sys.version_info >= (3, 11):
         import tomllib  # here because only a run with a configuration file needs it
@@ -104,7 +110,7 @@ def parsed(table: Mapping[str, object], path: Path) -> Config:
     values: dict[str, object] = {"root": path.parent, "origin": str(path), "said": tuple(table)}
     for key, value in table.items():
         if key not in BY_KEY:
-            hint = near(key.replace("_", "-"), KEYS) or f"known keys: {', '.join(KEYS)}"
+            hint = _hint(key, path)
             raise ConfigError(f"`{path}`: unknown key `{key}`", hint)
         option = BY_KEY[key]
         values[option.field] = options.read(option, value, f"`{path}`: `{key}`")

@@ -39,13 +39,15 @@ class Refused(NamedTuple):
 class Discovery(NamedTuple):
     """What is to be read, sorted by name; `empty` are the given folders in which nothing was found.
 
-    `looked` are the folders that were listed, and the ignore files and repositories that were looked for, there or not.
+    `looked` are the folders that were listed, and the ignore files and repositories that were looked for, there or not;
+    `passed` are files that were given and are not read, with the reason.
     """
 
     files: tuple[Found, ...]
     refused: tuple[Refused, ...]
     empty: tuple[str, ...]
     looked: tuple[str, ...] = ()
+    passed: tuple[Refused, ...] = ()
 
 
 class Spec(Protocol):
@@ -79,19 +81,22 @@ def discover(paths: Sequence[str], exclude: Sequence[str] = (), base: Path | Non
     refused: list[Refused] = []
     empty: list[str] = []
     looked: list[str] = []
+    passed: list[Refused] = []
     for path in paths:
         if os.path.isdir(path):
             found = list(_walk(path, excluded, refused, looked))
             if not found:
                 empty.append(reported(path))
         else:
-            found = [] if path.endswith(STUB) else [(_given(path), os.path.realpath(path))]
+            found = [(_given(path), os.path.realpath(path))]
+            if path.endswith(STUB):
+                passed.append(Refused(found.pop()[0].name, "is a stub, which holds no code"))
         for each, real in found:
             # Of several names for one file the one that is no link is reported.
             if real not in files or str(each.path) == real:
                 files[real] = each
     ordered = sorted(files.values(), key=lambda each: each.name)
-    return Discovery(tuple(ordered), tuple(sorted(refused)), tuple(empty), tuple(looked))
+    return Discovery(tuple(ordered), tuple(sorted(refused)), tuple(empty), tuple(looked), tuple(passed))
 
 
 def excludes(found: Found, exclude: Sequence[str], base: Path) -> bool:

@@ -75,6 +75,8 @@ class Registry:
     def hint(self, word: str) -> str:
         """What to type instead of a word that is no code and no name."""
         wanted = word.strip().upper()
+        if wanted != word and any(each.code.startswith(wanted) for each in self.pages) and len(wanted) > 1:
+            return f"did you mean `{wanted}`?"
         if CODE.fullmatch(wanted):
             # Every other code of the family is as near as the next: to name three of them would be noise.
             prefix = next((wanted[:-cut] for cut in (2, 3) if self.family(wanted[:-cut])), "")

@@ -276,3 +276,36 @@ def test_a_file_is_looked_at_with_the_project_around_it(folder: Path) -> None:
     assert found("other.py") == (["other.py"], ["other.Model.forward"])
     assert json.loads(graphlint("check", "--format", "json", "uses.py", cwd=folder).stdout)["diagnostics"] == []
     assert "`gone.py` does not exist" in graphlint("check", "--around", "gone.py", cwd=folder).stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("-", "model.py"), "`-` stands for stdin, which is checked by itself"),
+        (("--stdin-filename", "x.py", "model.py"), "`--stdin-filename` names what is read from stdin"),
+        (("--isolated", "--config", "x.toml"), "`--config` names a configuration file and `--isolated` reads none"),
+        (("--fix", "--add-ignores", "why"), "`--fix` and `--add-ignores` write differently"),
+        (("--add-ignores", "why", "-"), "cannot be used with `--add-ignores`"),
+        (("--watch", "-"), "cannot be used with `--watch`"),
+        (("--prune-baseline",), "`--prune-baseline` is given and there is no baseline\n  `--baseline FILE` names one"),
+        (("--strict-baseline",), "`--strict-baseline` is given and there is no baseline"),
+        (("--select", "gl101"), "did you mean `GL101`?"),
+        (("--torch-version", "1.13"), "must be a version such as \"2.11\", 2.0 or newer, not `1.13`"),
+    ],
+)
+def test_what_contradicts_itself_is_refused(folder: Path, arguments: tuple[str, ...], message: str) -> None:
+    done = graphlint("check", *arguments, cwd=folder)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+
+
+def test_a_file_that_was_given_and_is_not_read_is_named(folder: Path) -> None:
+    (folder / "a.pyi").write_text("")
+    told = graphlint("check", "--exclude", "model*", "model.py", "a.pyi", cwd=folder).stderr
+    assert "`model.py` is left out by `exclude`\n" in told
+    assert "`a.pyi` is a stub, which holds no code\n" in told
+    assert "`gone.pyi` does not exist" in graphlint("check", "gone.pyi", cwd=folder).stderr
+    many = [f"m{number}.py" for number in range(5)]
+    for name in many:
+        (folder / name).write_text("")
+    assert "5 of the given files are left out" in graphlint("check", "--exclude", "m*", *many, cwd=folder).stderr

@@ -22,7 +22,7 @@ from graphlint.commands import output as shown
 from graphlint.commands import progress
 from graphlint.commands.around import Part
 from graphlint.commands.cache import Cache, opened
-from graphlint.commands.options import configured, overridden
+from graphlint.commands.options import STDIN, agree, configured, overridden, with_baseline
 from graphlint.commands.output import Wanted
 from graphlint.config import Config
 from graphlint.errors import UsageError
@@ -35,7 +35,6 @@ from graphlint.report import totals
 from graphlint.spread import Texts
 from graphlint.types import Finding, Report
 
-STDIN = "-"
 WRITING = ("fix", "unsafe_fixes", "diff", "show_fixes", "prune_baseline", "watch", "evidence")
 """Options with which a run does more than print what it found."""
 DEEPEST = 5000
@@ -102,6 +101,7 @@ def check(
     wanted = Wanted(shown.sinks(formats, output), color, statistics, hyperlinks)
     paths = paths or (".",)
     said = {**options, "evidence": evidence, "stdin_filename": stdin_filename}
+    agree(paths, {**said, "config_file": config_file, "isolated": isolated})
 
     def settings() -> Config:
         return overridden(configured(config_file, isolated), options)
@@ -116,8 +116,9 @@ def check(
 
 def _once(paths: Sequence[str], settings: Config, wanted: Wanted, options: Mapping[str, object], started: int) -> int:
     """Check and show, and write what was asked for; gives the exit status."""
+    with_baseline(settings, options)
     known = registry.load(settings.rules, settings.root, settings.packs)
-    part = Part(paths, settings) if options["around"] and STDIN not in paths else None
+    part = Part(paths, settings) if options["around"] else None
     cache = opened(settings, options, started, paths if part is None else part.paths[:1])
     paths = part.paths if part is not None else paths
 
@@ -158,7 +159,7 @@ def _mended(
     if not level and not options["show_fixes"]:
         return report
     if STDIN in paths:
-        raise UsageError("what is read from stdin cannot be fixed", "give the file by name")
+        raise UsageError("what is read from stdin has no fixes that could be shown", "give the file by name")
     mend = import_module("graphlint.commands.mend")
     if not level:
         return cast(Report, mend.shown(report, again))

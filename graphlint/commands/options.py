@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from graphlint.config import Config
 from graphlint.errors import UsageError
 from graphlint.options import BY_KEY, CONFIDENCES, EFFECTS, TARGETS, read
 
+STDIN = "-"
 WORDS: Mapping[str, Mapping[str, object]] = {"min_confidence": CONFIDENCES, "target": TARGETS, "fail_on": EFFECTS}
 
 
@@ -25,6 +26,36 @@ def configured(file: str, isolated: bool) -> Config:
     if found is None:
         raise UsageError(f"`{file}` has no `[tool.graphlint]` table")
     return found
+
+
+def agree(paths: Sequence[str], options: Mapping[str, object]) -> None:
+    """Refuse options that contradict each other, or that speak of what was not given; raises `UsageError`."""
+    is_stdin = STDIN in paths
+    if is_stdin and len(paths) > 1:
+        raise UsageError("`-` stands for stdin, which is checked by itself", "give `-` alone, or the other paths alone")
+    if options["stdin_filename"] and not is_stdin:
+        raise UsageError("`--stdin-filename` names what is read from stdin", "give `-` as the path")
+    if options["config_file"] and options["isolated"]:
+        raise UsageError("`--config` names a configuration file and `--isolated` reads none", "leave one of them out")
+    writes = [each for each in ("--fix", "--unsafe-fixes", "--add-ignores") if _is_said(options, each)]
+    if len(writes) > 1 and "--add-ignores" in writes:
+        raise UsageError(f"`{writes[0]}` and `--add-ignores` write differently", "run one, and then the other")
+    for each in ("--watch", "--around", *writes):
+        if is_stdin and _is_said(options, each):
+            raise UsageError(f"what is read from stdin cannot be used with `{each}`", "give the file by name")
+
+
+def _is_said(options: Mapping[str, object], name: str) -> bool:
+    value = options[name.strip("-").replace("-", "_")]
+    return value is not None and value is not False
+
+
+def with_baseline(settings: Config, options: Mapping[str, object]) -> None:
+    """Refuse to prune or to hold against a baseline that nobody named; raises `UsageError`."""
+    for each in ("--prune-baseline", "--strict-baseline"):
+        if _is_said(options, each) and not settings.baseline:
+            hint = "`--baseline FILE` names one, or `baseline` in `[tool.graphlint]`"
+            raise UsageError(f"`{each}` is given and there is no baseline", hint)
 
 
 def overridden(settings: Config, options: Mapping[str, object]) -> Config:
