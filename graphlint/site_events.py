@@ -299,9 +299,10 @@ class UnwaitedCollective(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankBranch(Event):
-    """A region branches on the rank, and its sides issue different collectives; `call` is one of them."""
+    """A region branches on the rank, and its sides issue different collectives; `call` is the first of them."""
 
     call: str
+    branch: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

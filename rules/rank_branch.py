@@ -42,6 +42,6 @@ from graphlint.types import Finding
 def rank_branch(event: RankBranch) -> Finding | None:
     return finding(
         event,
-        f"this branch depends on the rank, and its sides differ in collectives such as `{event.call}`",
+        f"`{event.call}` is issued on some ranks only, as `{event.branch}` depends on the rank",
         help="issue the same collectives in the same order on every rank, and branch on what goes into them",
     )

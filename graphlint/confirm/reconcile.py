@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from graphlint.confirm.outcome import Outcome, Refusal
 from graphlint.confirm.predictions import Predicted, same
@@ -51,7 +52,8 @@ class Reconciled:
 def reconcile(findings: Sequence[Predicted], outcome: Outcome) -> Reconciled:
     """Hold every finding against one outcome; a run that did not happen says nothing."""
     if outcome.result == "not-run" and outcome.figures.get("graphs") != 0:
-        return Reconciled(tuple(Verdict(each, IDLE, "the target did not run") for each in findings))
+        idle = (_unfit(each, outcome) or Verdict(each, IDLE, "the target did not run") for each in findings)
+        return Reconciled(tuple(idle))
     verdicts = tuple(_verdict(each, outcome) for each in findings)
     return Reconciled(verdicts, tuple(_missed(verdicts, outcome)))
 
@@ -98,7 +100,25 @@ def _explains(finding: Predicted, refusal: Refusal) -> bool:
     return UNJOINED in refusal.message or (UNCAPTURED in refusal.message and finding.line <= refusal.line)
 
 
+def _apart(outcome: Outcome) -> list[dict[str, Any]]:
+    """Where ranks issued collectives that do not fit, if several ran."""
+    section = outcome.sections.get("ranks") or {}
+    stuck = (section.get("hang") or {}).get("mismatch")
+    return [*section.get("mismatches", ()), *([stuck] if stuck else [])]
+
+
+def _unfit(finding: Predicted, outcome: Outcome) -> Verdict | None:
+    """Confirmed where a rank stood at the finding's line with a collective that its partners did not issue."""
+    for each in _apart(outcome):
+        if finding.has("stale") and any(call and finding.covers(call["file"], [call["line"]]) for call in each["calls"]):
+            return Verdict(finding, CONFIRMED, str(each["sentence"]))
+    return None
+
+
 def _stale(finding: Predicted, outcome: Outcome) -> Verdict:
+    unfit = _unfit(finding, outcome)
+    if unfit is not None:
+        return unfit
     for change in outcome.state_changes:
         if finding.covers(change.file, [change.line]):
             return Verdict(finding, CONFIRMED, f"the call changed `{change.what}`, which no replay does")
@@ -150,8 +170,10 @@ def _missed(verdicts: Sequence[Verdict], outcome: Outcome) -> list[Missed]:
     told = [each.finding for each in verdicts if each.verdict == CONFIRMED]
     found = [_refusal(each) for each in outcome.refusals if not any(_foretold(one, each) for one in told)]
     if outcome.result == "stale" and not any(one.has("stale") for one in told):
-        place = next((each for each in outcome.state_changes if each.file), None)
-        found.append(Missed("stale", place.file if place else "", place.line if place else 0, _difference(outcome)))
+        calls = [call for each in _apart(outcome) for call in each["calls"] if call]
+        written = [(each.file, each.line) for each in outcome.state_changes if each.file]
+        file, line = next(iter([(each["file"], each["line"]) for each in calls] + written), ("", 0))
+        found.append(Missed("stale", file, line, outcome.reason if calls else _difference(outcome)))
     for each in (outcome.sections.get("compile") or {}).get("breaks", ()):
         if not any(one.covers(each["file"], [each["line"]]) for one in told):
             found.append(Missed("defeats", each["file"], each["line"], each["reason"]))

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from graphlint.events import Event
-from graphlint.site.acts import Act, Verb
+from graphlint.site.acts import Act, Verb, text
 from graphlint.site.outputs import BLIND
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
@@ -98,7 +98,7 @@ def branched(story: Story) -> Told:
         for act in calls:
             for branch in _branches(act, ranks) if ranks else ():
                 if id(branch) not in seen and _differs(branch, act, calls):
-                    yield region(captured, story.acts), tell(RankBranch, act, at=branch.test, call=act.text)
+                    yield region(captured, story.acts), tell(RankBranch, act, call=act.text, branch=_text(act, branch))
                 seen.add(id(branch))
 
 
@@ -113,6 +113,10 @@ def _branches(act: Act, ranks: set[int]) -> Iterator[ast.If]:
     for node in ast.walk(act.frame.module.source.tree):
         if isinstance(node, ast.If) and any(id(each) in ranks for each in ast.walk(node.test)) and _holds([node], act.node):
             yield node
+
+
+def _text(act: Act, branch: ast.If) -> str:
+    return text(act.frame.module, branch.test)
 
 
 def _holds(body: Sequence[ast.AST], node: ast.AST) -> bool:

@@ -80,7 +80,7 @@ def _worst(
     every = [outcomes[rank] for rank in sorted(outcomes)]
     machine = next((each.machine for each in every if each.machine.kind != "none"), NOWHERE)
     results = [each.result for each in every if not _is_follow_up(each)]
-    if len(every) < len(run.accounts) and hang is None:
+    if _lost_ranks(run, outcomes) and hang is None and not any("error" in each.replays for each in every):
         results.append("not-run")
     if hang is not None:
         results.append("stale" if hang["captured"] else "refused" if "refused" in results else "not-run")
@@ -97,6 +97,15 @@ def _worst(
         stage=next((each.stage for each in run.accounts.values() if each.stage), ""),
         notes=_distinct(each for one in every for each in one.notes),
     )  # fmt: skip
+
+
+def _lost_ranks(run: Run, outcomes: Mapping[int, Outcome]) -> list[int]:
+    """Ranks that ended before they knew what came out."""
+    return [rank for rank, each in run.accounts.items() if not _is_known(each, outcomes.get(rank))]
+
+
+def _is_known(account: Account, found: Outcome | None) -> bool:
+    return found is not None and (account.done or bool(found.refusals))
 
 
 def _is_follow_up(outcome: Outcome) -> bool:
@@ -145,7 +154,7 @@ def _reason(
         return sentence(unfit[0])
     if result != "not-run":
         return "; ".join(_distinct(each.reason for each in outcomes.values() if each.reason))
-    lost = [rank for rank in run.accounts if rank not in outcomes]
+    lost = _lost_ranks(run, outcomes)
     crashed = [f"rank {rank}: {_death(run, rank)}" for rank in lost if rank in run.ended and not _was_killed(run, rank)]
     failed = [f"rank {rank}: {each.reason}" for rank, each in outcomes.items() if each.reason and not _is_follow_up(each)]
     return "; ".join(crashed + failed) or "; ".join(f"rank {rank}: no result" for rank in lost)
@@ -253,7 +262,7 @@ def _plain(each: Stand) -> dict[str, Any]:
 
 def _row(rank: int, run: Run, found: Outcome | None) -> dict[str, Any]:
     account = run.accounts[rank]
-    result = found.result if found is not None else "no result"
+    result = found.result if found is not None and _is_known(account, found) else "no result"
     refusals = [_refusal(each) for each in found.refusals] if found is not None else []
     return {
         "rank": rank, "result": result, "stage": account.stage, "reason": found.reason if found else "",

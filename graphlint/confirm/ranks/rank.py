@@ -117,6 +117,8 @@ def _captured(post: Post, setting: Setting, meeting: Meeting, refused: Refused, 
         return _alone(setting, trial, others)
     if sequences.mismatches({rank: [decode(each) for each in said["calls"]] for rank, said in told.items()}):
         post.journal.say(limit=SOON)
+    preliminary = Outcome(setting.target, "captures", setting.device.machine, executed=frozen(trial.lines), complete=False)
+    post.journal.say(outcome=codec.encode(preliminary))
     return _replayed(post, setting, trial, captured, phases)
 
 
