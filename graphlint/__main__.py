@@ -10,8 +10,8 @@ def main() -> None:
     """Repeat what was printed before if nothing has changed, else run the command."""
     try:
         status = answer(sys.argv[1:], os.environ)
-    except OSError:
-        status = None
+    except Exception:
+        status = None  # what is wrong is for the command to say
     if status is None:
         from graphlint.cli import entry
 

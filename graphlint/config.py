@@ -101,6 +101,8 @@ def _toml(path: Path) -> Table:
         import tomli as tomllib
     try:
         return cast("Table", tomllib.loads(path.read_text(encoding="utf-8")))
+    except UnicodeDecodeError:
+        raise ConfigError(f"`{path}` cannot be read: it is not UTF-8 text") from None
     except (OSError, ValueError) as error:
         raise ConfigError(f"`{path}` cannot be read: {why(error)}") from None
 

@@ -103,6 +103,8 @@ def _side_by_side(package: ModuleType) -> None:
 
 def named(name: str, root: Path) -> Iterator[ModuleType]:
     """The rule modules that a project names: a file relative to `root`, a folder of files, or an importable package."""
+    if not name.strip():
+        raise ConfigError("`rules` holds an empty name", "name a file, a folder or a package")
     path = root / name
     if path.is_dir():
         for file in sorted(path.glob("[!_]*.py")):

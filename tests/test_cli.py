@@ -309,3 +309,22 @@ def test_a_file_that_was_given_and_is_not_read_is_named(folder: Path) -> None:
     for name in many:
         (folder / name).write_text("")
     assert "5 of the given files are left out" in graphlint("check", "--exclude", "m*", *many, cwd=folder).stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b'select = [""]', "an empty word selects every rule"),
+        (b'rules = [""]', "`rules` holds an empty name"),
+        (b"cache-dir = 3", "`cache-dir` must be a string"),
+        (b"\xff\xfe", "cannot be read: it is not UTF-8 text"),
+        (b"[tool.graphlint]", "in `graphlint.toml` the keys stand by themselves"),
+        (b"torch-version = 2.11", "must be a version such as \"2.11\", 2.0 or newer, not `2.11`"),
+        (b'capture-flags = ["x"]', "`capture-flags` must be a table of names with true or false"),
+    ],
+)
+def test_a_configuration_that_says_nothing_of_sense_is_refused(folder: Path, text: bytes, message: str) -> None:
+    (folder / "graphlint.toml").write_bytes(text)
+    done = graphlint("check", cwd=folder)
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines()) <= 2) == (2, "", True)
+    assert message in done.stderr
