@@ -43,6 +43,7 @@ QUESTIONS: tuple[Question, ...] = (
     state.cached,
     state.growing,
     warmup.missing,
+    warmup.uncompiled,
     warmup.moves_state,
     training.rates,
     training.autocast,

@@ -51,6 +51,16 @@ def missing(story: Story) -> Told:
             yield region(captured, story.acts), tell(WarmupMissing, inside[0], callee=inside[0].text)
 
 
+def uncompiled(story: Story) -> Told:
+    """Compiled functions that are called for the first time, and so compiled, under capture."""
+    for captured in story.captures:
+        seen = {id(act.thing) for act in story.acts[: captured.begin] if act.verb in (Verb.CALL, Verb.READ)}
+        for _, act in story.between(captured.begin, captured.end, Verb.CALL):
+            if act.thing.kind is Kind.COMPILED and id(act.thing) not in seen and act.thing.born > 0:
+                yield region(captured, story.acts), tell(WarmupMissing, act, callee=act.text)
+                break
+
+
 def _needs_handle(act: Act) -> bool:
     return act.verb is Verb.CALL and act.thing.kind is Kind.MODULE and act.thing.name in HANDLES
 
