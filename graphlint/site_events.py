@@ -128,6 +128,13 @@ class GraphedMisused(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class GraphMisused(Event):
+    """A graph object is captured into, or replayed, in a way that it refuses; `why` says which."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class GraphedOtherMode(Event):
     """A graphed module is called in another mode than the one it was graphed in, and runs eagerly."""
 

@@ -148,7 +148,7 @@ def stashed(story: Story) -> Told:
 
 def _is_replaced(story: Story, captured: Captured, stash: Act) -> bool:
     for index, act in story.between(captured.end, len(story.acts), Verb.BIND):
-        if act.slot != stash.slot or captured.made(act.thing):
+        if act.slot != stash.slot or captured.made(act.thing) or story.is_captured(index):
             continue
         replay = story.next_replay(captured, index)
         if replay is not None and constant(act.thing) is ...:

@@ -1,0 +1,82 @@
+"""Graph objects that are used in ways they refuse."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from graphlint.events import Event
+from graphlint.site.acts import Act, Verb
+from graphlint.site.story import Captured, Story, region, tell
+from graphlint.site.things import Kind
+from graphlint.site_events import GraphMisused
+from graphlint.syntax import walk
+from graphlint.types import Region
+
+Told = Iterator[tuple[Region, Event]]
+CHOICES = (ast.If, ast.IfExp, ast.Try, ast.While, ast.Match)
+BEGINS = "capture_begin"
+
+
+def misused(story: Story) -> Told:
+    """Captures into a graph that holds one, replays of one that was reset, captures on the default stream."""
+    for captured in story.captures:
+        act = story.acts[captured.begin]
+        why = _held(story, captured, act) or _on_default_stream(story, captured, act)
+        if why:
+            yield region(captured, story.acts), tell(GraphMisused, act, why=why)
+        yield from _emptied(story, captured)
+
+
+def _held(story: Story, captured: Captured, act: Act) -> str:
+    """Why a graph cannot take another capture."""
+    earlier = [each for each in story.captures if each.graph is captured.graph and each.end < captured.begin]
+    if not earlier or captured.graph.kind is not Kind.GRAPH or _is_choice(story, act):
+        return ""
+    before = earlier[-1]
+    if _is_choice(story, story.acts[before.begin]) or _is_reset(story, captured, before.end, captured.begin):
+        return ""
+    return "the graph holds an earlier capture; make a new `CUDAGraph`, or `reset()` it first"
+
+
+def _is_reset(story: Story, captured: Captured, first: int, last: int) -> bool:
+    return any(act.name == "reset" and act.thing is captured.graph for _, act in story.between(first, last, Verb.METHOD))
+
+
+def _is_choice(story: Story, act: Act) -> bool:
+    """Whether an act, or a call on the way to it, stands behind a condition."""
+    if act.is_maybe:
+        return True
+    frame, node, module = act.frame, act.node, act.frame.module
+    while True:
+        for each in walk(module.source.tree):
+            if isinstance(each, CHOICES) and any(part is node for part in walk(each)):
+                return True
+        if frame.caller is None or frame.node is None:
+            return False
+        node, frame = frame.node, frame.caller
+        module = frame.module
+
+
+def _on_default_stream(story: Story, captured: Captured, act: Act) -> str:
+    """Why `capture_begin` is refused where no other stream was made current."""
+    if captured.capture.name != BEGINS or any(
+        each.thing is not None and each.thing.kind is Kind.STREAM_BLOCK for each in act.layers
+    ):
+        return ""
+    if any(each.verb is Verb.CALL and each.thing.name.endswith("set_stream") for each in story.acts[: captured.begin]):
+        return ""
+    return "a capture runs on a side stream; put it under `with torch.cuda.stream(...)`, or use `torch.cuda.graph`"
+
+
+def _emptied(story: Story, captured: Captured) -> Told:
+    """Replays of a graph that was reset."""
+    for index, act in story.between(captured.end, len(story.acts), Verb.METHOD):
+        if act.name != "reset" or act.thing is not captured.graph or _is_choice(story, act):
+            continue
+        again = min((each.begin for each in story.captures if each.begin > index), default=len(story.acts))
+        for at in story.replays(captured, index):
+            if at < again and story.acts[at].frame is act.frame:
+                why = "the graph was reset and holds nothing to replay"
+                yield region(captured, story.acts), tell(GraphMisused, story.acts[at], why=why)
+                break
