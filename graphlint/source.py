@@ -61,8 +61,12 @@ SPARED = frozenset({".py", ".pyi", ".ipynb", ".toml", ".cfg", ".ini"})
 
 
 def spare(file: str) -> None:
-    """Refuse to write over a file that is no report; raises `UsageError`."""
+    """Refuse to write over a file that is no report, or where nothing can be; raises `UsageError`."""
     path = Path(file)
+    if path.is_dir():
+        raise UsageError(f"`{file}` cannot be written: is a directory", "name a file in it")
+    if not path.parent.is_dir():
+        raise UsageError(f"`{file}` cannot be written: there is no folder `{path.parent}`")
     if path.suffix in SPARED and path.exists():
         raise UsageError(f"`{file}` is there already and is no report", "name a file of its own, such as `report.json`")
 

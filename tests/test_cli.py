@@ -160,7 +160,7 @@ def test_a_terminal_is_coloured_unless_it_says_no(folder: Path, environment: dic
         (("check", "--select", "GL77"), "graphlint: no rule has the code or name `GL77`"),
         (("check", "--format", "yaml"), "there is no format `yaml`"),
         (("check", "--config", "gone.toml"), "gone.toml` cannot be read"),
-        (("check", "--output", "no/such/folder/x"), "`no/such/folder/x` cannot be written: no such file"),
+        (("check", "--output", "no/such/folder/x"), "`no/such/folder/x` cannot be written: there is no folder `no/such/folder`"),
         (("check", "--config", "gone.toml"), "gone.toml` cannot be read: no such file or directory\n"),
         (("check", "--evidence", "gone.json"), "the record `gone.json` cannot be read: no such file or directory\n"),
         (("check", "--evidence", "model.py"), "`model.py` is not a record of `graphlint confirm`\n"),
@@ -328,3 +328,19 @@ def test_a_configuration_that_says_nothing_of_sense_is_refused(folder: Path, tex
     done = graphlint("check", cwd=folder)
     assert (done.returncode, done.stdout, len(done.stderr.splitlines()) <= 2) == (2, "", True)
     assert message in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--timeout", "nan"), "'nan' is not a number"),
+        (("--timeout", "0"), "0.0 is not in the range"),
+        (("--memory", "-1"), "-1.0 is not in the range"),
+        (("--record", "no/x.json"), "`no/x.json` cannot be written: there is no folder `no`"),
+        (("--lengths", "3"), "`--lengths` says which sizes of `--shapes` occur"),
+    ],
+)
+def test_confirm_refuses_before_it_runs_anything(folder: Path, arguments: tuple[str, ...], message: str) -> None:
+    (folder / "steps.py").write_text("open('ran', 'w')\ndef make():\n    return None\n")
+    done = graphlint("confirm", "steps.py:make", *arguments, cwd=folder)
+    assert (done.returncode, message in done.stderr, (folder / "ran").exists()) == (2, True, False)

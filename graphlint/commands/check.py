@@ -32,6 +32,7 @@ from graphlint.notices import INTERNAL
 from graphlint.options import CONFIDENCES, EFFECTS, TARGETS
 from graphlint.registry import ORDER, Registry
 from graphlint.report import totals
+from graphlint.source import spare
 from graphlint.spread import Texts
 from graphlint.types import Finding, Report
 
@@ -99,6 +100,8 @@ def check(
     """
     started = time.time_ns()
     wanted = Wanted(shown.sinks(formats, output), color, statistics, hyperlinks)
+    for file in filter(None, (*(each.file for each in wanted.sinks), str(options["write_baseline"]))):
+        spare(file)  # before the work, not after it
     paths = paths or (".",)
     said = {**options, "evidence": evidence, "stdin_filename": stdin_filename}
     agree(paths, {**said, "config_file": config_file, "isolated": isolated})

@@ -28,6 +28,17 @@ from graphlint.source import spare
 Row = tuple[Result, Reconciled]
 
 
+class Above(click.FloatRange):
+    """A number above zero; `nan` is none, although no comparison says so."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        found: float = super().convert(value, param, ctx)
+        return found if found == found else self.fail(f"{value!r} is not a number.", param, ctx)
+
+
+ABOVE = Above(0.0, min_open=True)
+
+
 @click.command(short_help="Capture for real, and compare with what was predicted.")
 @click.argument("targets", nargs=-1)
 @click.option("--init", multiple=True, metavar="K=V", help="An argument of the factory or of the module's constructor.")
@@ -43,8 +54,8 @@ Row = tuple[Result, Reconciled]
 @click.option("--replays", type=click.IntRange(1), default=3, show_default=True, help="Replays compared with eager.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seeds every generator before each build.")
 @click.option("--mode", type=click.Choice(["global", "thread_local", "relaxed"]), default="global", help="Capture mode.")
-@click.option("--timeout", type=float, default=300.0, show_default=True, help="Seconds a target may take.")
-@click.option("--memory", type=float, default=0.0, metavar="GIB", help="Host memory a target may use; no limit by default.")
+@click.option("--timeout", type=ABOVE, default=300.0, show_default=True, help="Seconds a target may take.")
+@click.option("--memory", type=ABOVE, metavar="GIB", help="Host memory a target may use; no limit by default.")
 @click.option("--shapes", default="", metavar="NAME=1..64", help="Also capture buckets of a varying size.")
 @click.option("--lengths", default="", metavar="N,N,...", help="Sizes that occur, for --shapes.")
 @click.option("--compile", is_flag=True, help='Also run under torch.compile(mode="reduce-overhead").')
@@ -106,6 +117,9 @@ def _configured(table: Mapping[str, Any], options: Options, root: Path) -> Plan:
 def _options(given: Mapping[str, Any]) -> Options:
     if given["shapes"]:
         shapes_form.parse(given["shapes"])
+    if given["lengths"] and not given["shapes"]:
+        raise UsageError("`--lengths` says which sizes of `--shapes` occur", "add `--shapes NAME=1..64`")
+    given = {**given, "memory": given["memory"] or 0.0}
     lengths = tuple(int(each) for each in re.findall(r"\d+", given["lengths"]))
     names = (
         "device", "warmup", "replays", "seed", "mode", "timeout", "memory", "worth", "compile", "graphed", "shapes",
