@@ -335,6 +335,7 @@ def test_a_configuration_that_says_nothing_of_sense_is_refused(folder: Path, tex
     [
         (("--timeout", "nan"), "'nan' is not a number"),
         (("--timeout", "0"), "0.0 is not in the range"),
+        (("--timeout", "inf"), "inf is not in the range"),
         (("--memory", "-1"), "-1.0 is not in the range"),
         (("--record", "no/x.json"), "`no/x.json` cannot be written: there is no folder `no`"),
         (("--lengths", "3"), "`--lengths` says which sizes of `--shapes` occur"),

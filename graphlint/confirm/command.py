@@ -36,7 +36,7 @@ class Above(click.FloatRange):
         return found if found == found else self.fail(f"{value!r} is not a number.", param, ctx)
 
 
-ABOVE = Above(0.0, min_open=True)
+ABOVE = Above(0.0, 1e7, min_open=True)
 
 
 @click.command(short_help="Capture for real, and compare with what was predicted.")
