@@ -1,7 +1,6 @@
-"""Record on several GPUs what captures of collectives do, and make the page that holds predictions against it.
+"""Record on two GPUs what captures of collectives do; `tests.gpu.ranks_table` holds predictions against it.
 
-    python -m tests.gpu.ranks record [--only NAME] [--out DIR]      on a machine with two GPUs
-    python -m tests.gpu.ranks table                                 writes docs/ranks.md
+    python -m tests.gpu.ranks [--only NAME] [--out DIR]
 
 A case is a line `# ranks: factory outcome [warmup=N] [timeout=N]` in a file of `fixtures`: what two ranks did.
 """
@@ -46,7 +45,14 @@ def cases(folder: Path = FOLDER) -> Iterator[Marked]:
         for found in MARK.finditer(path.read_text()):
             rest = dict(each.split("=") for each in found["rest"].split())
             warmup, timeout = int(rest.get("warmup", QUICK.warmup)), float(rest.get("timeout", QUICK.timeout))
-            yield Marked(f"{path.relative_to(folder).as_posix()}:{found['name']}", path, found["name"], found["outcome"], warmup, timeout)
+            yield Marked(
+                f"{path.relative_to(folder).as_posix()}:{found['name']}",
+                path,
+                found["name"],
+                found["outcome"],
+                warmup,
+                timeout,
+            )
 
 
 def planned(each: Marked, options: Options = QUICK) -> Plan:
@@ -80,14 +86,11 @@ def _progress(plan: Plan, stage: str) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["record", "table"])
     parser.add_argument("--only", default="")
     parser.add_argument("--printed", type=Path, help="write what the ranks printed")
     parser.add_argument("--lanes", type=int, default=LANES)
     parser.add_argument("--out", type=Path, default=ROOT / "tests" / "data" / "verdicts")
-    options = parser.parse_args()
-    if options.what == "record":
-        record(options)
+    record(parser.parse_args())
     return 0
 
 
