@@ -21,6 +21,8 @@ def graph_class(session: Session) -> type:
             self.refused = 0
 
         def capture_begin(self, pool: object = None, capture_error_mode: str = "global", **options: object) -> None:
+            if self.tape is not None:
+                raise RuntimeError("This CUDAGraph instance already owns a captured graph")
             self.refused = len(session.refusals)
             self.tape = session.begin()
             for each in self.generators:
@@ -34,7 +36,9 @@ def graph_class(session: Session) -> type:
         def replay(self) -> None:
             if session.tape is not None:
                 session.refuse("torch.cuda.CUDAGraph.replay", "refused")
-            elif self.tape is not None:
+            elif self.tape is None:
+                raise RuntimeError("Called CUDAGraph::replay without a preceding successful capture")
+            else:
                 self.tape.replay(session.random)
 
         def register_generator_state(self, generator: DeviceGenerator) -> None:

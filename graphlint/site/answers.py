@@ -54,6 +54,7 @@ QUESTIONS: tuple[Question, ...] = (
     graphed.misused,
     graphed.overwritten,
     graphed.other_mode,
+    graphed.moved,
     loaders.threads,
     loaders.last_batches,
     buckets.pools,

@@ -11,8 +11,8 @@ from graphlint.site.construct import argument, constant
 from graphlint.site.reuse import reuses
 from graphlint.site.story import Story, tell
 from graphlint.site.things import Kind, Thing
-from graphlint.site.weights import is_on
-from graphlint.site_events import GraphedMisused, GraphedOtherMode, GraphedOverwritten
+from graphlint.site.weights import is_on, moved_by
+from graphlint.site_events import GraphedMisused, GraphedOtherMode, GraphedOverwritten, WeightsMoved
 from graphlint.types import Confidence, Region
 
 Told = Iterator[tuple[Region, Event]]
@@ -92,6 +92,29 @@ def other_mode(story: Story) -> Told:
         mode = made[-1] if made else True
         if switches and switches[-1][1] is not mode:
             yield _region(act), tell(GraphedOtherMode, act, target=act.text)
+
+
+def moved(story: Story) -> Told:
+    """Parameters of a graphed module that get other memory between its making and a call."""
+    for index, act in enumerate(story.acts):
+        graphed = act.thing
+        if act.verb is not Verb.CALL or graphed.kind is not Kind.GRAPHED or graphed.base is None:
+            continue
+        module = graphed.base.family()
+        for _, each in story.between(graphed.born, index, Verb.METHOD, Verb.BIND):
+            how = _how(each, graphed, module)
+            if how:
+                yield _region(act), tell(WeightsMoved, each, target=each.text, how=how)
+
+
+def _how(act: Act, graphed: Thing, module: list[Thing]) -> str:
+    if act.verb is Verb.METHOD:
+        return moved_by(act) if act.thing is graphed or any(act.thing is part for part in module) else ""
+    holder = act.slot.holder if act.slot is not None else None
+    if not isinstance(holder, Thing) or act.slot is None or act.slot.key != "data":
+        return ""
+    owner = holder.base if holder.kind is Kind.PARAMETER else holder
+    return ".data =" if owner is graphed or any(owner is part for part in module) else ""
 
 
 def _called(act: Act) -> str:

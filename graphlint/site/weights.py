@@ -40,7 +40,7 @@ def _called(story: Story, captured: Captured) -> list[Thing]:
 
 def _how(act: Act, called: list[Thing], captured: Captured) -> str:
     if act.verb is Verb.METHOD:
-        return _method(act) if _holds(act.thing, called) else ""
+        return moved_by(act) if _holds(act.thing, called) else ""
     assert act.slot is not None
     holder = act.slot.holder
     if not isinstance(holder, Thing) or act.thing.kind is Kind.NONE:
@@ -60,7 +60,8 @@ def _how(act: Act, called: list[Thing], captured: Captured) -> str:
     return "a new module" if act.thing.kind is Kind.MODULE else "a new parameter"
 
 
-def _method(act: Act) -> str:
+def moved_by(act: Act) -> str:
+    """How a method of a module gives its parameters other memory; empty if it does not."""
     call = act.call
     if act.name in CASTS:
         return f".{act.name}()"
