@@ -37,6 +37,7 @@ SITE = re.compile(
 CAPTURES = frozenset({"graph", "CUDAGraph", "make_graphed_callables", "compile", "capture_begin", "cuda_graph"})
 REPLAYS = "replay"
 STREAMS = "tream("
+REMEMBERS = "lru_cache"
 GROWS = ("cat(", "stack(")
 STREAM_NAMES = frozenset({"stream", "Stream"})
 COLLECTIVES = ("async_op", "get_rank", "new_group", "_functional_collectives")
@@ -74,22 +75,32 @@ def walks(project: Project, module: Module) -> Iterator[list[Act]]:
 def regions(project: Project, module: Module) -> Iterator[Story]:
     """Regions that others will capture, `forward` and marked functions.
 
-    They are walked where they use streams, issue collectives or let state grow.
+    They are walked where they use streams, issue collectives, remember tensors or let state grow.
     """
     text = module.source.text
     streams, collectives = STREAMS in text, "distributed" in text and any(word in text for word in COLLECTIVES)
-    if not streams and not collectives and not any(word in text for word in GROWS):
+    remembered = _remembered(module) if REMEMBERS in text else frozenset()
+    if not streams and not collectives and not remembered and not any(word in text for word in GROWS):
         return
     for forward in forwards(project, module):
         node = forward.owner.node
         mentions = (streams and _mentions(node, STREAM_NAMES)) or (collectives and _mentions(node, COLLECTIVE_NAMES))
-        if mentions or _grows(node):
+        if mentions or (remembered and _mentions(node, remembered)) or _grows(node):
             yield _forward(project, forward)
     for mark in marked(module) if streams or collectives else ():
         function = mark.decl.node
         if not isinstance(function, ast.Lambda) and mark.decl.owner is None:
             acts = walk_function(project, module, function).acts
             yield whole(module, acts, 0, f"{module.name}.{mark.decl.name}", "marked", function)
+
+
+def _remembered(module: Module) -> frozenset[str]:
+    """The functions and methods of a file whose results are kept by their arguments."""
+    return frozenset(
+        node.name
+        for node in walk(module.source.tree)
+        if isinstance(node, FunctionDef) and any(REMEMBERS in ast.unparse(mark) for mark in node.decorator_list)
+    )
 
 
 def _forward(project: Project, forward: Forward) -> Story:
