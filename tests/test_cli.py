@@ -169,6 +169,7 @@ def test_a_terminal_is_coloured_unless_it_says_no(folder: Path, environment: dic
         (("explain", "GL777"), "`GL777`\n  `graphlint explain GL7` lists its neighbours"),
         (("explain", "GL1O1"), "did you mean `GL511` or `GL101`?"),
         (("explain", "host-reed"), "graphlint: there is no rule `host-reed`\n  did you mean `host-read`"),
+        (("help",), "`graphlint --help` lists the commands"),
         (("chek",), "there is no command `chek`\n  did you mean `check`?"),
         (("model.py",), "to check it: `graphlint check model.py`"),
     ],

@@ -18,12 +18,13 @@ import torch
 from graphlint.check import check, check_sources, read_text
 from graphlint.config import Config
 from graphlint.emulate import emulate
+from graphlint.fix.names import undefined
 from graphlint.fix.splice import overlap, spliced
-from graphlint.fix.trial import Texts, mended, verified
+from graphlint.fix.trial import Candidate, Mended, Texts, mended, tried, verified
 from graphlint.interp import interpret, interpreter
 from graphlint.registry import Registry
 from graphlint.testing import assert_case_capturable
-from graphlint.types import Edit, Report, Span
+from graphlint.types import Edit, Fix, Report, Span
 
 FOLDER = Path(__file__).parent / "fixes"
 BEFORE = sorted(FOLDER.glob("*.before.py"))
@@ -216,3 +217,27 @@ def test_a_tree_is_mended_file_by_file_and_checked_as_a_whole(
     assert done.report is not None and done.report.findings == ()
     assert b"torch.arange(8, device=x.device)" in done.texts["package/common.py"]
     assert asked.count(0) == 2, "at first, and after all files were mended by themselves"
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("import torch\n\n\ndef f(x):\n    return torch.ones(x) + y\n", {"y"}),
+        ("y = 1\n\n\nclass A:\n    z = y\n\n    def f(self):\n        return z + len(self.__class__.__name__)\n", {"z"}),
+        ("def f():\n    global g\n    g = 1\n\n\ndef h():\n    return g, [k for k in h()], lambda a: a + b\n", {"b"}),
+        ("print(a)\n", {"a"}),
+        ("x = (", set()),
+    ],
+)
+def test_names_that_nothing_defines_are_known(text: str, wanted: set[str]) -> None:
+    assert undefined(text) == wanted
+
+
+def test_a_fix_that_reads_what_is_not_there_is_refused(rules: Registry) -> None:
+    data = b"# graphlint: region\ndef step(x):\n    return x / x.max().item()\n"
+    report = checker(data, rules)({})
+    (found,) = report.findings
+    for text, holds in (("x.max().detach()", True), ("y.max().detach()", False)):
+        fix = Fix("try", "safe", (Edit(found.span, text),))
+        made = tried(Mended(report=report), [Candidate(found, fix)], checker(data, rules), lambda name: data)
+        assert (made is not None) is holds

@@ -17,7 +17,7 @@ import libcst as cst
 
 from graphlint import notebook
 from graphlint.errors import Unreadable
-from graphlint.fix import cells, cures
+from graphlint.fix import cells, cures, names
 from graphlint.fix.cure import CURES, SAFE, SUGGESTION, UNSAFE, Site
 from graphlint.fix.splice import overlap, spliced
 from graphlint.fix.tree import Tree
@@ -218,7 +218,7 @@ def tried(done: Mended, chosen: Sequence[Candidate], check: Check, read: Read) -
         texts = dict(made(chosen, lambda file: done.texts.get(file) or read(file)))
     except Unreadable:
         return None
-    if not all(_parses(text, file) for file, text in texts.items()):
+    if not all(_is_sound(file, text, done.texts.get(file) or read(file)) for file, text in texts.items()):
         return None
     after = check({**done.texts, **texts})
     return (texts, after) if holds(before, after, chosen) else None
@@ -232,12 +232,12 @@ def made(chosen: Iterable[Candidate], read: Read) -> Iterator[tuple[str, bytes]]
         yield file, splice(read(file), [each for each in edits if each.span.file == file])
 
 
-def _parses(text: bytes, file: str) -> bool:
+def _is_sound(file: str, new: bytes, old: bytes) -> bool:
+    """Whether a fixed file parses, and reads no name that nothing defines and that it did not read before."""
     try:
-        parse_bytes(text, file)
+        return names.undefined(parse_bytes(new, file).text) <= names.undefined(parse_bytes(old, file).text)
     except Unreadable:
         return False
-    return True
 
 
 def holds(before: Report, after: Report, chosen: Sequence[Candidate]) -> bool:
