@@ -7,6 +7,7 @@ any other is a device tensor, unless the body uses it as something else: as a si
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from graphlint.effects.table import lookup
@@ -152,7 +153,9 @@ class Uses:
             case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
                 self._truth(test)
             case ast.Slice(lower=lower, upper=upper):
-                self.number.update(part.id for part in (lower, upper) if isinstance(part, ast.Name))
+                self.number.update(_counted(lower), _counted(upper))
+            case ast.Compare(left=left, comparators=others) if any(_is_size(each) for each in (left, *others)):
+                self.number.update(name for each in (left, *others) for name in _counted(each))
             case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=str())):
                 self.other.add(name)
             case ast.Subscript(value=ast.Name(id=name), slice=ast.Tuple()):
@@ -179,7 +182,7 @@ class Uses:
         if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id in ("np", "numpy"):
             self.host.update(names)
         if last in SIZES:
-            self.number.update(names)
+            self.number.update(name for arg in args for name in _counted(arg))
         elif args and isinstance(args[0], ast.Name) and self._takes_tensor(func):
             self.tensor.add(args[0].id)
 
@@ -211,3 +214,25 @@ class Uses:
             return Unknown() if name in self.other else Opaque()
         sure = Confidence.LIKELY if name == self.first else Confidence.POSSIBLE
         return Tensor(Place.DEVICE, Kind.ANY, None, sure, "input")
+
+
+def _counted(node: ast.expr | None) -> Iterator[str]:
+    """The names in the arithmetic of a number: `-n`, `j - i`."""
+    match node:
+        case ast.Name(id=name):
+            yield name
+        case ast.UnaryOp(op=ast.USub(), operand=inner):
+            yield from _counted(inner)
+        case ast.BinOp(left=left, right=right):
+            yield from _counted(left)
+            yield from _counted(right)
+
+
+def _is_size(node: ast.expr) -> bool:
+    """`x.shape[-1]`, `x.size(0)`, `len(x)`: what is compared with one is a number."""
+    match node:
+        case ast.Subscript(value=ast.Attribute(attr="shape")) | ast.Call(func=ast.Attribute(attr="size"), args=[_]):
+            return True
+        case ast.Call(func=ast.Name(id="len")) | ast.Attribute(attr="ndim"):
+            return True
+    return False
