@@ -108,7 +108,14 @@ def _join_all(values: tuple[Value, ...]) -> Value:
         return merged[0]
     if len(merged) > WIDEST_UNION:
         return Unknown()
+    if len({value.place for value in merged if isinstance(value, Tensor)}) > 1:
+        # Where it lies depends on the way that led here.
+        merged = [_likely(value) for value in merged]
     return Union(tuple(sorted(merged, key=lambda value: value.order)))
+
+
+def _likely(value: Value) -> Value:
+    return value.replace(sure=min(value.sure, Confidence.LIKELY)) if isinstance(value, Tensor) else value
 
 
 def _merge_alike(flat: Iterable[Value]) -> list[Value]:
