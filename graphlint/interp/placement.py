@@ -38,6 +38,12 @@ def default_place(frame: Frame) -> Place:
     return Place.HOST
 
 
+def default_sure(frame: Frame, device: Value | None) -> Confidence:
+    """How sure that is: a method that is called after construction is often called under `with torch.device(...)`."""
+    late = bool(frame.machine.writes) and not frame.devices and (device is None or isinstance(device, Nothing))
+    return Confidence.POSSIBLE if late else Confidence.CERTAIN
+
+
 def placed(frame: Frame, facts: Facts, value: Value) -> Value:
     """The result where a `device` argument puts it, of the kind a `dtype` argument gives it."""
     device, dtype = facts.value("device"), facts.value("dtype")

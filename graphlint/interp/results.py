@@ -10,7 +10,7 @@ from graphlint.effects.grammar import Row
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
 from graphlint.interp.operators import highest_rank, place_of, promoted, surest
-from graphlint.interp.placement import default_place, placed
+from graphlint.interp.placement import default_place, default_sure, placed
 from graphlint.types import Confidence, Target
 from graphlint.values import (
     EITHER,
@@ -99,7 +99,8 @@ def _tensor(frame: Frame, tree: grammar.Result, facts: Facts) -> Value:
         case grammar.Reduce(parameter, kind):
             return placed(frame, facts, _map(facts.value(parameter), lambda t: _reduce(t, kind, facts)))
         case grammar.New(kind, rank):
-            base = Tensor(default_place(frame), KINDS.get(kind, Kind.ANY), rank_of(rank, facts))
+            sure = default_sure(frame, facts.value("device"))
+            base = Tensor(default_place(frame), KINDS.get(kind, Kind.ANY), rank_of(rank, facts), sure)
             return placed(frame, facts, base)
         case grammar.OnDevice(parameter, kind):
             return _map(facts.value(parameter), lambda t: _like(t, kind, None, facts).replace(place=Place.DEVICE))

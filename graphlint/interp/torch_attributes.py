@@ -37,7 +37,9 @@ from graphlint.values import (
 def tensor_attribute(frame: Frame, tensor: Tensor, name: str, node: ast.AST) -> Value:
     """`tensor.name`: data the table has a row for, or a method."""
     if name == "device":
-        return DeviceValue(tensor.place)
+        # Where a tensor only possibly lies on the host, what is put beside it need not lie there either.
+        doubtful = tensor.place is Place.HOST and tensor.sure is Confidence.POSSIBLE
+        return DeviceValue(Place.UNKNOWN if doubtful else tensor.place)
     if name == "dtype":
         return DtypeValue(tensor.kind)
     if name == "shape":
