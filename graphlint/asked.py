@@ -7,7 +7,7 @@ modules asked for that were found in this way, and so on; results that are share
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 
 Fact = tuple[str, str]
 """A question: which file does a dotted name stand for, asked from below a root folder."""
@@ -52,6 +52,31 @@ class Asked:
         elif key not in self._taken:
             self._taken.add(key)
             self._by_module.setdefault(key[0], set()).update(self._by_name[key])
+
+    def resting(self, gone: Collection[Hashable], answers: Mapping[Fact, Hashable | None]) -> set[Hashable]:
+        """Every module whose code rests on one of some modules, with these."""
+        found = set(gone)
+        while True:
+            led = {fact for fact, module in answers.items() if module in found}
+            more = {asker for asker, facts in self._by_module.items() if asker not in found and not led.isdisjoint(facts)}
+            if not more:
+                return found
+            found |= more
+
+    def forget(self, gone: Collection[Hashable], answers: Mapping[Fact, Hashable | None]) -> set[tuple[Hashable, str]]:
+        """Drop what was asked by some modules, and what led to them; gives the names that have to be asked for again."""
+        led = {fact for fact, module in answers.items() if module in gone}
+        keys = {key for key, facts in self._by_name.items() if key[0] in gone or not led.isdisjoint(facts)}
+        for key in keys:
+            del self._by_name[key]
+        self._taken -= keys
+        for module in gone:
+            self._by_module.pop(module, None)
+        return keys
+
+    def facts(self) -> frozenset[Fact]:
+        """Everything that was asked."""
+        return frozenset(fact for facts in self._by_module.values() for fact in facts)
 
     def below(self, module: Hashable, answers: Mapping[Fact, Hashable | None]) -> frozenset[Fact]:
         """Every fact that the analysis of a module rests on."""

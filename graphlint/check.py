@@ -26,7 +26,7 @@ from graphlint.notices import UNREADABLE, notice, top
 from graphlint.pages import Chooser, Page
 from graphlint.registry import Registry
 from graphlint.roots import Roots
-from graphlint.source import Source, content, parse_bytes, read, text_of
+from graphlint.source import Source, content, parse_again, parse_bytes, read, text_of
 from graphlint.spread import Texts, spread
 from graphlint.types import Finding, RegionReport, Report, Span
 
@@ -44,16 +44,18 @@ def check(
     registry: Registry,
     interpret: Interpreter,
     unsaved: Mapping[str, bytes] = MappingProxyType({}),
+    at_once: bool = False,
 ) -> Report:
     """Check files and folders; raises `UsageError` and `ConfigError`, never for what a file contains.
 
-    `unsaved` has what files hold in an editor, by absolute path; it is read instead of what is on disk.
+    `unsaved` has what files hold in an editor, by absolute path; it is read instead of what is on disk.  All files are
+    one batch if they are to be interpreted `at_once`.
     """
     validate(config, registry)
     discovery = found(paths, config, unsaved)
     texts = Texts(discovery.files, partial(read_found, unsaved=unsaved))
     judge = judged(discovery.files, config, registry, interpret)
-    accounts, _ = analysed(discovery.files, judge, unsaved)
+    accounts, _ = analysed(discovery.files, judge, unsaved, at_once=at_once)
     only = only_compiled(accounts.values())
     otherwise = misjudged(accounts.values(), only)
     if otherwise:
@@ -99,11 +101,13 @@ def analysed(
     judge: Judge,
     unsaved: Mapping[str, bytes] = MappingProxyType({}),
     elsewhere: frozenset[str] | None = None,
+    at_once: bool = False,
 ) -> tuple[dict[str, Account], Ledger]:
     """The account of each file, by name, and what they rest on; `elsewhere` is what a ledger says of it."""
     accounts: dict[str, Account] = {}
     ledger = Ledger(judge.roots)
-    for batch, notes in spread(files, partial(_batch, judge, unsaved, elsewhere)):
+    job = partial(_batch, judge, unsaved, elsewhere)
+    for batch, notes in [job(files)] if at_once else spread(files, job):
         accounts.update((each.file, each) for each in batch)
         ledger.add(notes)
     return accounts, ledger
@@ -268,8 +272,11 @@ def read_all(files: Iterable[Found], unsaved: Mapping[str, bytes] = MappingProxy
 
 def read_found(found: Found, unsaved: Mapping[str, bytes] = MappingProxyType({})) -> Source:
     """Read one file, from the editor's buffer if it has one; raises `Unreadable`."""
-    text = unsaved.get(os.path.abspath(found.path)) if unsaved else None
-    return read(found.path, found.name) if text is None else parse_bytes(text, found.name, found.path)
+    if not unsaved:
+        return read(found.path, found.name)
+    text = unsaved.get(os.path.abspath(found.path))
+    # An editor asks again and again, and hardly anything has changed.
+    return parse_again(content(found.path) if text is None else text, found.name, found.path)
 
 
 def read_text(data: bytes, name: str) -> Read:

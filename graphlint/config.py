@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import cast
@@ -16,6 +16,10 @@ from graphlint import options
 from graphlint.errors import ConfigError, near, why
 from graphlint.options import BY_KEY, KEYS, Table
 from graphlint.types import Confidence, Effect, Target
+
+OWN, PROJECT, REPOSITORY = "graphlint.toml", "pyproject.toml", ".git"
+FILES = (OWN, PROJECT, REPOSITORY)
+"""What is looked for in each folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,28 +61,34 @@ def defaults() -> dict[str, object]:
 
 def load(start: Path) -> Config:
     """The configuration that holds in a folder, or the defaults; raises `ConfigError`."""
-    folder = Path(os.path.abspath(start))
-    for each in (folder, *folder.parents):
-        found = _here(each)
+    for folder in folders(start):
+        found = _here(folder)
         if found is not None:
             return found
-        if (each / ".git").exists():
-            break
-    return Config(root=folder)
+    return Config(root=Path(os.path.abspath(start)))
+
+
+def folders(start: Path) -> Iterator[Path]:
+    """The folders in which a configuration is looked for: one and those around it, up to the root of the repository."""
+    folder = Path(os.path.abspath(start))
+    for each in (folder, *folder.parents):
+        yield each
+        if (each / REPOSITORY).exists():
+            return
 
 
 def _here(folder: Path) -> Config | None:
-    own = folder / "graphlint.toml"
+    own = folder / OWN
     if own.is_file():
         return read(own)
-    project = folder / "pyproject.toml"
+    project = folder / PROJECT
     return read(project) if project.is_file() and b"graphlint" in project.read_bytes() else None
 
 
 def read(path: Path) -> Config | None:
     """The configuration in one file; None for a pyproject.toml without a `[tool.graphlint]` table."""
     table: object = _toml(path)
-    if path.name == "pyproject.toml":
+    if path.name == PROJECT:
         tool = cast("Table", table).get("tool", {})
         table = tool.get("graphlint") if isinstance(tool, dict) else None
         if table is None:

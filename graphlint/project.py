@@ -84,6 +84,28 @@ class Project:
             fact: unread.get(fact, "") if each is None else str(each.source.path) for fact, each in found.items()
         }
 
+    def rests_on(self, modules: Iterable[Module]) -> set[Module]:
+        """The modules whose code rests on one of some modules, with these."""
+        return {each for each in self.asked.resting(set(modules), self._modules) if isinstance(each, Module)}
+
+    def renew(self, changed: Mapping[Module, Source]) -> dict[Module, Module]:
+        """Put other sources in the place of those of some modules; gives what takes the place of all that rested on them.
+
+        These begin anew: none of their declarations is used again.
+        """
+        gone = self.rests_on(changed)
+        for key in self.asked.forget(gone, self._modules):
+            self._found.pop(key, None)  # type: ignore[arg-type]  # all askers are modules
+        fresh = {each: Module(each.name, each.package, changed.get(each, each.source), each.root) for each in gone}
+        self._by_path.update((each.source.path, fresh[each]) for each in gone)
+        self._modules = {fact: fresh.get(each, each) if each else None for fact, each in self._modules.items()}
+        self.given = [fresh.get(each, each) for each in self.given]
+        return fresh
+
+    def folders(self) -> frozenset[str]:
+        """The folders in which a name comes to stand for another file when an entry comes or goes."""
+        return self._roots.folders_of(self.asked.facts())
+
     def _find(self, name: str, home: Path) -> Module | None:
         for candidate, root in self._roots.candidates(name, home):
             known = self._by_path.get(candidate)

@@ -215,7 +215,7 @@ class Run:
         needed = {fact for each in self.entries.values() for fact in each.needs}
         facts = {fact: path for fact, path in self.facts.items() if fact in needed}
         paths = {each.path for each in self.entries.values()} | {path for path in facts.values() if path}
-        folders = looks.folders((*facts, *(each.home for each in self.entries.values())), self.roots)
+        folders = self.roots.folders_of((*facts, *(each.home for each in self.entries.values())))
         return Tree(
             self.before.basis,
             facts,

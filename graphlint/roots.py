@@ -51,6 +51,15 @@ class Roots:
             yield file / "__init__.py", root
             yield file.with_name(parts[-1] + ".py"), root
 
+    def folders_of(self, names: Iterable[tuple[str, str]]) -> frozenset[str]:
+        """The folders in which names, each with its home, come to stand for other files when an entry comes or goes."""
+        found = {str(root) for root in self.folders}
+        there: dict[Path, Path] = {}
+        for home, name in names:
+            for candidate, below in self.candidates(name, Path(home)):
+                found.update((str(below), str(_nearest(candidate.parent, there))))
+        return frozenset(found)
+
     def _holding(self, first: str, home: Path) -> tuple[Path, ...]:
         """The folders in which a name can begin."""
         key = (home, first)
@@ -72,3 +81,10 @@ class Roots:
             # What an editor holds need not be on disk yet.
             self._listed[folder] = frozenset((*names, *self._given.get(folder, ())))
         return self._listed[folder]
+
+
+def _nearest(folder: Path, known: dict[Path, Path]) -> Path:
+    """The innermost folder that is there, of one and those around it."""
+    if folder not in known:
+        known[folder] = folder if folder.is_dir() or folder == folder.parent else _nearest(folder.parent, known)
+    return known[folder]

@@ -83,6 +83,12 @@ def parse_bytes(data: bytes, name: str, path: Path | None = None) -> Source:
     return parse(decode(data), name, path)
 
 
+@lru_cache(maxsize=256)
+def parse_again(data: bytes, name: str, path: Path) -> Source:
+    """Like `parse_bytes`; the same content gives the same source, while it was asked for not long ago."""
+    return parse_bytes(data, name, path)
+
+
 def text_of(data: bytes, name: str) -> str:
     """The text of a Python file or a notebook as its tree has it; raises `Unreadable`."""
     return notebook.code(data).text if name.endswith(notebook.SUFFIX) else normalized(decode(data))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +20,12 @@ from tests.hook import cloned
 
 ROOT = Path(__file__).parents[1]
 CheckText = Callable[..., Report]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Keep what tests find apart from what is kept for the user."""
+    os.environ["GRAPHLINT_CACHE_DIR"] = str(tmp_path_factory.mktemp("cache"))
 
 
 @pytest.fixture(scope="session")

@@ -49,23 +49,6 @@ class Looks:
         return "", digest if digest == self._digests.get(path) else ""
 
 
-def folders(facts: Iterable[Fact], roots: Roots) -> frozenset[str]:
-    """The folders in which a name comes to stand for another file when an entry comes or goes."""
-    found = {str(root) for root in roots.folders}
-    exists: dict[Path, Path] = {}
-    for root, name in facts:
-        for candidate, below in roots.candidates(name, Path(root)):
-            found.update((str(below), str(_nearest(candidate.parent, exists))))
-    return frozenset(found)
-
-
-def _nearest(folder: Path, known: dict[Path, Path]) -> Path:
-    """The innermost folder that is there, of one and those around it."""
-    if folder not in known:
-        known[folder] = folder if folder.is_dir() or folder == folder.parent else _nearest(folder.parent, known)
-    return known[folder]
-
-
 def settled(paths: Iterable[str], when: int) -> dict[str, str]:
     """What is seen of folders; of those that may change unseen, nothing."""
     looks = ((path, witness.look(path)) for path in sorted(paths))

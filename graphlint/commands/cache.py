@@ -106,11 +106,8 @@ def _paths(done: Rechecked) -> Iterator[str]:
 
 def _configuration(settings: Config) -> Iterator[str]:
     """Where a configuration is looked for, and what it names."""
-    folder = Path.cwd()
-    for each in (folder, *folder.parents):
-        yield from (str(each / name) for name in ("graphlint.toml", "pyproject.toml", witness.REPOSITORY))
-        if (each / witness.REPOSITORY).exists():
-            break
+    for folder in config.folders(Path.cwd()):
+        yield from (str(folder / name) for name in config.FILES)
     if settings.origin:
         yield settings.origin
     if settings.baseline:

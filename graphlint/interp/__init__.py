@@ -30,6 +30,7 @@ from graphlint.interp import (
 )
 from graphlint.interp.grounding import grounded, narrowed
 from graphlint.interp.readout import Reader, RegionEvents
+from graphlint.interp.standing import Standing
 from graphlint.interp.told import NOTHING_TOLD, Told, assumed
 from graphlint.ledger import Ledger
 from graphlint.outline import outlined
@@ -44,12 +45,16 @@ __all__ = ["RegionEvents", "interpret", "interpreter"]
 HANDLERS = (calls, containers, expressions, indexing, modules, operators, python, reflection, statements, transfers)
 
 
-def interpreter(settings: Config, unsaved: Mapping[str, bytes] = MappingProxyType({})) -> partial[Iterator[RegionEvents]]:
+def interpreter(
+    settings: Config, unsaved: Mapping[str, bytes] = MappingProxyType({}), standing: Standing | None = None
+) -> partial[Iterator[RegionEvents]]:
     """`interpret` as a configuration wants it: for its version of torch, and with what it says of functions.
 
     `unsaved` has what files hold in an editor, by absolute path; modules that are imported are read from it too.
+    `standing` has what was computed at an earlier call.
     """
-    return partial(interpret, told=Told(assumed(settings)), reader=partial(_read, unsaved) if unsaved else outlined)
+    reader = partial(_read, unsaved) if unsaved else outlined
+    return partial(interpret, told=Told(assumed(settings)), reader=reader, standing=standing)
 
 
 def _read(unsaved: Mapping[str, bytes], path: Path, name: str) -> Source:
@@ -64,6 +69,7 @@ def interpret(
     ledger: Ledger | None = None,
     told: Told = NOTHING_TOLD,
     reader: Callable[[Path, str], Source] = outlined,
+    standing: Standing | None = None,
 ) -> Iterator[RegionEvents]:
     """The events of every region of these files, file by file; `named` are functions that are regions too.
 
@@ -72,8 +78,11 @@ def interpret(
     `reader` reads what they import.
     """
     noted = ledger or Ledger()
-    project = Project(sources, reader, names, noted.roots)
-    regions = Reader(project, named, told).regions
+    if standing is not None:
+        project, regions = standing.over(sources, reader, names, noted.roots, named, told)
+    else:
+        project = Project(sources, reader, names, noted.roots)
+        regions = Reader(project, named, told).regions
     for module in project.given:
         noted.file = module.source.name
         yield from _of_file(project, module, regions(module), noted)

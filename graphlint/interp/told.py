@@ -41,6 +41,7 @@ class Told:
     """Answers by declaration and by dotted name; most names are passed over by their last word."""
 
     def __init__(self, said: Assumed) -> None:
+        self.said = said
         self.torch = said.torch
         self.flags = _by_last([name for name, _ in said.flags])
         self.truths: Mapping[str, bool] = dict(said.flags)

@@ -19,6 +19,7 @@ from graphlint.config import Config
 from graphlint.discover import Found, discover, excludes
 from graphlint.fix.marks import Form
 from graphlint.interp import interpreter
+from graphlint.interp.standing import Standing
 from graphlint.judge import Interpreter, RegionEvents
 from graphlint.ledger import Ledger
 from graphlint.registry import Registry
@@ -28,6 +29,8 @@ from graphlint.types import Finding, Report
 
 SMALL = 2 << 20
 """Bytes of a project above which a check reads only what is open."""
+UNNOTICED = 0.1
+"""Seconds that a check may take to be made at every change at once."""
 QUICK = 0.5
 """Seconds within which a thorough check is also made while someone types."""
 
@@ -44,10 +47,19 @@ class Desk:
     open: dict[str, bytes] = field(default_factory=dict)
     report: Report = field(default_factory=lambda: Report(()))
     took: float = 0.0
+    quick: float = 1.0
+    standing: Standing = field(default_factory=Standing)
+    _near: list[str] = field(default_factory=list)
+    _settings: tuple[object, Config] | None = None
     _known: dict[tuple[object, ...], Registry] = field(default_factory=dict)
 
     def settings(self) -> Config:
-        return config.load(self.root)
+        """The configuration that holds, read again when one of its files has changed."""
+        files = [str(folder / name) for folder in config.folders(self.root) for name in config.FILES]
+        looks = tuple((each, _written(each)) for each in files)
+        if self._settings is None or self._settings[0] != looks:
+            self._settings = looks, config.load(self.root)
+        return self._settings[1]
 
     def rules(self, settings: Config) -> Registry:
         """The rules of a configuration, imported once."""
@@ -63,16 +75,40 @@ class Desk:
 
     def checked(self, texts: Mapping[str, bytes], thorough: bool, is_stale: Callable[[], bool] = lambda: False) -> Report:
         """Check given contents with the project around them; raises `Stopped` when that is no longer wanted."""
-        settings = self.settings()
+        return self._checked(self.settings(), texts, thorough, is_stale, None)
+
+    def kept_up(self, texts: Mapping[str, bytes], thorough: bool, is_stale: Callable[[], bool] = lambda: False) -> Report:
+        """Check what is open, from what is known of it and of all that it uses; raises `Stopped`."""
+        started = time.monotonic()
+        report = self._checked(self.settings(), texts, thorough, is_stale, self.standing)
+        self.quick = time.monotonic() - started
+        return report
+
+    def _checked(
+        self,
+        settings: Config,
+        texts: Mapping[str, bytes],
+        thorough: bool,
+        is_stale: Callable[[], bool],
+        standing: Standing | None,
+    ) -> Report:
         wanted = [each for each in texts if not excludes(Found(Path(each), each), settings.exclude, settings.root)]
-        around = self._around(settings) if thorough or self.took < QUICK else []
+        if thorough:
+            self._near = self._around(settings)
+        around = self._near if thorough or self.took < QUICK else []
         paths = sorted({*wanted, *around})
         if not paths:
             return Report(())
         started = time.monotonic()
-        report = check(paths, settings, self.rules(settings), _stoppable(interpreter(settings, texts), is_stale), texts)
+        interpret = _stoppable(interpreter(settings, texts, standing), is_stale)
+        report = check(paths, settings, self.rules(settings), interpret, texts, at_once=standing is not None)
         self.took = time.monotonic() - started if around else self.took
         return report
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether the last check ended before anybody would notice."""
+        return self.quick < UNNOTICED
 
     def _around(self, settings: Config) -> list[str]:
         """The files of the project, if they are few."""
@@ -83,6 +119,15 @@ class Desk:
     def findings(self, path: str) -> list[Finding]:
         """What was found last in a file."""
         return [each for each in self.report.findings if os.path.abspath(each.span.file) == path]
+
+
+def _written(path: str) -> tuple[int, int]:
+    """When a file was last written, and how long it is; zeros for one that is not there."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return 0, 0
+    return status.st_mtime_ns, status.st_size
 
 
 def _size(path: str) -> int:

@@ -31,7 +31,7 @@ def opened(server: Server, params: lsp.DidOpenTextDocumentParams) -> None:
 
 def changed(server: Server, params: lsp.DidChangeTextDocumentParams) -> None:
     if server.held(params.text_document.uri):
-        server.later(DELAY, False)
+        server.later(0.0 if server.desk.is_quick else DELAY, False)
 
 
 def saved(server: Server, params: lsp.DidSaveTextDocumentParams) -> None:

@@ -85,7 +85,7 @@ class Server(LanguageServer):
         await asyncio.sleep(delay)
         texts = dict(self.desk.open)
         try:
-            doing = partial(self.desk.checked, texts, thorough, lambda: generation != self.generation)
+            doing = partial(self.desk.kept_up, texts, thorough, lambda: generation != self.generation)
             report = await self.work(partial(caught, doing))
         except GraphlintError as error:
             self.window_log_message(lsp.LogMessageParams(lsp.MessageType.Error, str(error)))

@@ -81,6 +81,17 @@ def intern(cls: type[V], *content: Any) -> V:
     return cast("V", found)
 
 
+def known() -> frozenset[tuple[Any, ...]]:
+    """What there is now: `forget` leaves it alone."""
+    return frozenset(_pool)
+
+
+def forget(kept: frozenset[tuple[Any, ...]]) -> None:
+    """Drop every value that was not there before; nothing may be going on that still uses one."""
+    for key in [key for key in _pool if key not in kept]:
+        del _pool[key]
+
+
 def _order_of(part: object) -> int:
     """A number that depends on nothing but the content, so that unions have one order in every process."""
     if isinstance(part, Value):

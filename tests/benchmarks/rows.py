@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.benchmarks import peers
+from tests.benchmarks import editor, peers
 from tests.benchmarks.corpora import MODEL, Tree
 from tests.benchmarks.measure import Contestant, Cost, in_turn, median, ratio
 
@@ -127,6 +127,14 @@ def changed(bench: Bench) -> Iterator[Row]:
         yield measured(f"{tree.name}, one file changed", [own], bench.rounds)
 
 
+def edited(bench: Bench) -> Iterator[Row]:
+    """A model file in an editor, with the project around it; wall time has the moment that the server waits, if it does."""
+    command = [*bench.own, "lsp"]
+    costs = editor.edits(command, bench.transformers.path, Path(bench.model), 4 * bench.rounds)
+    size = os.path.getsize(bench.model) / 1e3
+    yield Row(f"a running language server, one edit of {size:.0f} KB", (Figure(OWN, median(costs), 1.0),))
+
+
 def _edit(path: Path) -> Callable[[], None]:
     def edit() -> None:
         with path.open("a", encoding="utf-8") as file:
@@ -141,4 +149,5 @@ ROWS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "transformers": transformers,
     "unchanged": unchanged,
     "changed": changed,
+    "edited": edited,
 }
