@@ -29,7 +29,7 @@ def text(outcome: Outcome, found: Reconciled, printed: str, root: Path) -> str:
     """Everything about one target."""
     lines = [f"{outcome.target}: {WORDS[outcome.result]}{_where(outcome)}"]
     if outcome.reason:
-        lines.append(f"  {outcome.reason}")
+        lines.append(f"  {outcome.reason.replace(f'{root}{os.sep}', '')}")
     lines += [line for each in outcome.refusals for line in _refusal(each, root)]
     lines += _differences(outcome.differences)
     lines += _changes(outcome.state_changes, root)

@@ -106,15 +106,17 @@ def _captured(post: Post, setting: Setting, meeting: Meeting, refused: Refused, 
     trial.prepare()
     captured, error = _attempt(setting, trial, phases)
     setting.stage(WAITING)
-    told = meeting.exchanged(CAPTURE, {"error": error is not None, "calls": [encode(each) for each in phases.calls]})
+    apart = isinstance(error, PartnersDiffer)
+    said = {"error": error is not None, "apart": apart, "calls": [encode(each) for each in phases.calls]}
+    told = meeting.exchanged(CAPTURE, said)
     others = [rank for rank, each in told.items() if each["error"]]
-    if isinstance(error, PartnersDiffer):
+    if apart:
         return Outcome(setting.target, "stale", setting.device.machine, executed=frozen(trial.lines), reason=str(error))
     if captured is None:
         assert error is not None
         return _refused(post, setting, trial, error, host, len(others) == post.world, refused)
     if others:
-        return _alone(setting, trial, others)
+        return _alone(setting, trial, others, any(told[rank]["apart"] for rank in others))
     if sequences.mismatches({rank: [decode(each) for each in said["calls"]] for rank, said in told.items()}):
         post.journal.say(limit=SOON)
     preliminary = Outcome(setting.target, "captures", setting.device.machine, executed=frozen(trial.lines), complete=False)
@@ -146,9 +148,9 @@ def _refused(
     return found if found.refusals else outcome
 
 
-def _alone(setting: Setting, trial: Trial, others: list[int]) -> Outcome:
+def _alone(setting: Setting, trial: Trial, others: list[int], apart: bool) -> Outcome:
     ranks = f"rank{'s' * (len(others) > 1)} {', '.join(map(str, others))}"
-    note = f"not replayed, since the capture of {ranks} was refused"
+    note = f"not replayed, since {ranks} captured something else" if apart else f"not replayed, since {ranks} was refused"
     return Outcome(setting.target, "captures", setting.device.machine, executed=frozen(trial.lines), notes=(note,))
 
 
