@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from graphlint.interp.annotations import annotated, narrow_to
 from graphlint.interp.naming import is_host
 from graphlint.project import FunctionDecl
+from graphlint.types import Confidence
 from graphlint.values import (
     Arguments,
     Bool,
@@ -72,7 +73,10 @@ def _fit(machine: Machine, decl: FunctionDecl, arg: ast.arg, value: Value) -> Va
     if arg.annotation is None or not isinstance(value, (Unknown, Tensor, Union)):
         return value
     if isinstance(value, Tensor):
-        against = value.place is Place.DEVICE and _contradicted(machine, decl, arg) & (NUMBERS | CONTAINERS)
+        against = _contradicted(machine, decl, arg) if value.place is Place.DEVICE else 0
+        if against & NUMBERS and not value.role:
+            # A number that was computed from tensors: people write `int` for what has no dimensions.
+            return value.replace(sure=min(value.sure, Confidence.LIKELY))
         return doubtful(value) if against else value
     if isinstance(value, Union):
         return _fit_members(machine, decl, arg, value)

@@ -10,6 +10,7 @@ from graphlint.interp import operations, torch_attributes, torch_calls
 from graphlint.interp.dispatch import ATTRIBUTES, CALLS, ELEMENTS, apply, attribute, count_unknown, element, item, register
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import FUNCTIONS, METHODS, MODULE_METHODS
+from graphlint.interp.kernels import is_kernel
 from graphlint.interp.objects import bound, class_member, is_module, loosened, record_of
 from graphlint.project import ClassDecl, Outside
 from graphlint.types import Confidence, Target
@@ -58,6 +59,9 @@ RETURN_FIELDS = frozenset(_RETURN_FIELDS.split())
 def call_function(frame: Frame, callee: Function, arguments: Arguments, node: ast.AST) -> Value:
     if frame.machine.told.is_eager(frame.machine.project, callee.decl):
         return _call_eagerly(frame, callee, arguments, node)
+    if is_kernel(frame.machine.project, callee.decl):
+        count_unknown(frame, node)
+        return Unknown()
     # A tensor is looked up by its identity: one that is new in every call is found in no cache.
     new = any(isinstance(each, Tensor) and each.role in ("", "input") for each in arguments.values())
     if new or not frame.machine.is_memoised(callee.decl):
@@ -133,7 +137,8 @@ def call_class(frame: Frame, callee: ClassValue, arguments: Arguments, node: ast
         return Instance(callee.decl, arguments, frame.recording)
     if outside & ENUM_BASES:
         return Opaque()
-    instance = Instance(callee.decl, arguments, frame.recording)
+    # What is made once and kept is there before the region runs.
+    instance = Instance(callee.decl, arguments, frame.recording and frame.ceiling is not Confidence.POSSIBLE)
     if (
         frame.recording
         and frame.machine.project.member(callee.decl, "__init__") is not None

@@ -98,7 +98,7 @@ class _Words:
 
     def word(self, node: ast.expr) -> str:
         if isinstance(node, ast.Name):
-            return self.alias.get(node.id, node.id)
+            return node.id if node.id in self.outer else self.alias.get(node.id, node.id)
         if isinstance(node, ast.Attribute):
             owner = self.word(node.value)
             return f"{owner}.{node.attr}" if owner else ""
@@ -188,7 +188,7 @@ def _compared(left: ast.expr, op: ast.cmpop, right: ast.expr, words: _Words) -> 
         state = frozenset({words.word(right)})
         return Asked(state, frozenset()) if isinstance(op, ast.NotIn) else Asked(frozenset(), state)
     state = frozenset(words.words(left)) | frozenset(words.words(right))
-    if isinstance(op, ast.Eq):
+    if isinstance(op, (ast.Eq, ast.Is)):
         return Asked(frozenset(), state)
     if isinstance(op, ORDERED):
         return Asked(state, state)
