@@ -126,6 +126,9 @@ class Facts:
         value = self.value(parameter)
         if value is None:
             return self.default(parameter) is None
+        if parameter == "device" and isinstance(value, (Unknown, Opaque)):
+            # Nobody writes out a device to leave it open.
+            return False
         answers = {
             None if isinstance(member, (Unknown, Opaque)) else isinstance(member, Nothing) for member in members(value)
         }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from graphlint import events
 from graphlint.effects import grammar
@@ -18,6 +19,9 @@ from graphlint.values import (
     Place,
     tensors_in,
 )
+
+if TYPE_CHECKING:
+    from graphlint.interp.machine import Machine
 
 
 def raise_effect(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST) -> None:
@@ -100,6 +104,34 @@ def _named(row: Row, effect: Effect, facts: Facts) -> str:
     return "end" if effect.subject == "start" and ends and "end" not in facts.given else effect.subject
 
 
+def _generator(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, sure: Confidence) -> None:
+    """A draw from a generator, unless a graph of the given files is told of one by that name."""
+    words = node.keywords if isinstance(node, ast.Call) else []
+    given = next((word.value for word in words if word.arg == "generator"), None)
+    if given is None or _last(given) not in _registered(frame.machine):
+        frame.emit(events.GeneratorUse, node, sure, call=short(row), what=effect.why or "draw")
+
+
+REGISTERS = "register_generator_state"
+
+
+def _registered(machine: Machine) -> frozenset[str]:
+    """The names of generators that graphs are told of, so that a replay advances them."""
+    if machine.registered is None:
+        machine.registered = frozenset(
+            _last(node.args[0])
+            for module in machine.project.given
+            if REGISTERS in module.source.text
+            for node in walk(module.source.tree)
+            if isinstance(node, ast.Call) and _last(node.func) == REGISTERS and node.args
+        )
+    return machine.registered
+
+
+def _last(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
 def _clock(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, sure: Confidence) -> None:
     """A clock moves on; an address or an environment is hardly ever another at the next call."""
     sure = sure if not effect.why or _is_number(frame, node) else Confidence.POSSIBLE
@@ -133,9 +165,7 @@ EMITTERS: dict[str, Emitter] = {
     "refused": lambda f, row, e, facts, node, sure: f.emit(events.LibraryRefused, node, sure, call=short(row), why=e.why),
     "pinned": lambda f, row, e, facts, node, sure: f.emit(events.PinnedMemory, node, sure, call=short(row)),
     "hostrandom": lambda f, row, e, facts, node, sure: f.emit(events.HostRandom, node, sure, call=short(row)),
-    "generator": lambda f, row, e, facts, node, sure: f.emit(
-        events.GeneratorUse, node, sure, call=short(row), what=e.why or "draw"
-    ),
+    "generator": _generator,
     "seed": lambda f, row, e, facts, node, sure: _state(f, row, e, facts, node, min(sure, Confidence.LIKELY)),
     "clock": _clock,
     "state": _state,
