@@ -85,7 +85,6 @@ class Machine:
         self.watched: tuple[ClassDecl, list[Arguments]] | None = None
         self.writes: list[tuple[Instance, dict[str, Value]]] = []
         self.captures: list[Capture] = []
-        self.registered: frozenset[str] | None = None
         self.capturing = 0
         self.libraries: set[str] = set()
         self.operations: dict[tuple[Module, str], FunctionDecl | None] = {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from graphlint import events
 from graphlint.effects import grammar
@@ -19,9 +18,6 @@ from graphlint.values import (
     Place,
     tensors_in,
 )
-
-if TYPE_CHECKING:
-    from graphlint.interp.machine import Machine
 
 
 def raise_effect(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST) -> None:
@@ -105,27 +101,23 @@ def _named(row: Row, effect: Effect, facts: Facts) -> str:
 
 
 def _generator(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, sure: Confidence) -> None:
-    """A draw from a generator, unless a graph of the given files is told of one by that name."""
+    """A draw from a generator, unless a graph of the file is told of one by that name."""
     words = node.keywords if isinstance(node, ast.Call) else []
     given = next((word.value for word in words if word.arg == "generator"), None)
-    if given is None or _last(given) not in _registered(frame.machine):
+    if given is None or _last(given) not in _registered(frame):
         frame.emit(events.GeneratorUse, node, sure, call=short(row), what=effect.why or "draw")
 
 
 REGISTERS = "register_generator_state"
 
 
-def _registered(machine: Machine) -> frozenset[str]:
+def _registered(frame: Frame) -> frozenset[str]:
     """The names of generators that graphs are told of, so that a replay advances them."""
-    if machine.registered is None:
-        machine.registered = frozenset(
-            _last(node.args[0])
-            for module in machine.project.given
-            if REGISTERS in module.source.text
-            for node in walk(module.source.tree)
-            if isinstance(node, ast.Call) and _last(node.func) == REGISTERS and node.args
-        )
-    return machine.registered
+    source = frame.module.source
+    if REGISTERS not in source.text:
+        return frozenset()
+    calls = [node for node in walk(source.tree) if isinstance(node, ast.Call) and node.args]
+    return frozenset(_last(node.args[0]) for node in calls if _last(node.func) == REGISTERS)
 
 
 def _last(node: ast.expr) -> str:
