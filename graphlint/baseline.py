@@ -47,7 +47,7 @@ def fingerprinted(
     for finding in findings:
         key = "\n".join((finding.code, home(finding.span.file), " ".join(text(finding.span).split())))
         seen[key] += 1
-        digest = hashlib.blake2b(f"{key}\n{seen[key]}".encode(), digest_size=8).hexdigest()
+        digest = hashlib.blake2b(f"{key}\n{seen[key]}".encode(errors="surrogatepass"), digest_size=8).hexdigest()
         done.append(replace(finding, fingerprint=digest))
     return tuple(done)
 

@@ -46,7 +46,8 @@ class Commands(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            hint = near(args[0], COMMANDS, cutoff=0.65) or HELP.get(args[0]) or f"to check it: `graphlint check {shlex.quote(args[0])}`"
+            path = f"to check it: `graphlint check {shlex.quote(args[0])}`"
+            hint = near(args[0], COMMANDS, cutoff=0.65) or HELP.get(args[0]) or path
             raise click.UsageError(f"there is no command `{args[0]}`\n  {hint}", ctx)
         return super().resolve_command(ctx, args)
 

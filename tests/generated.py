@@ -53,8 +53,8 @@ FIXES = """# Fixes
 
 `graphlint check --fix` makes those that keep what eager code computes, `--unsafe-fixes` the others too, `--diff`
 shows them. A fix is tried in memory before it is made: the file parses, it reads no name that is not there, the finding
-is gone, no other came and no region was lost. Nothing outside it changes by a byte, in notebooks too. A suggestion leaves something to fill in, so that
-only editors offer it; `--show-fixes` puts all of them into `json`, `sarif` and `rdjson`.
+is gone, no other came and no region was lost. Nothing outside it changes by a byte, in notebooks too. A suggestion leaves
+something to fill in, so that only editors offer it; `--show-fixes` puts all of them into `json`, `sarif` and `rdjson`.
 
 | codes | fix |
 | --- | --- |

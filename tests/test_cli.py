@@ -160,7 +160,7 @@ def test_a_terminal_is_coloured_unless_it_says_no(folder: Path, environment: dic
         (("check", "--select", "GL77"), "graphlint: no rule has the code or name `GL77`"),
         (("check", "--format", "yaml"), "there is no format `yaml`"),
         (("check", "--config", "gone.toml"), "gone.toml` cannot be read"),
-        (("check", "--output", "no/such/folder/x"), "`no/such/folder/x` cannot be written: there is no folder `no/such/folder`"),
+        (("check", "--output", "no/such/x"), "`no/such/x` cannot be written: there is no folder `no/such`"),
         (("check", "--config", "gone.toml"), "gone.toml` cannot be read: no such file or directory\n"),
         (("check", "--evidence", "gone.json"), "the record `gone.json` cannot be read: no such file or directory\n"),
         (("check", "--evidence", "model.py"), "`model.py` is not a record of `graphlint confirm`\n"),
@@ -346,3 +346,14 @@ def test_confirm_refuses_before_it_runs_anything(folder: Path, arguments: tuple[
     (folder / "steps.py").write_text("open('ran', 'w')\ndef make():\n    return None\n")
     done = graphlint("confirm", "steps.py:make", *arguments, cwd=folder)
     assert (done.returncode, message in done.stderr, (folder / "ran").exists()) == (2, True, False)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo") or sys.platform == "darwin", reason="needs pipes and names of any bytes")
+def test_odd_files_and_names_are_told_with_a_cache_and_without(folder: Path) -> None:
+    os.mkfifo(folder / "pipe.py")
+    Path(os.fsdecode(os.fsencode(folder) + b"/odd\xff.py")).write_text(FAULTY)
+    for cache in ("--no-cache", "--cache-dir=kept", "--cache-dir=kept"):
+        done = graphlint("check", "--format", "json", cache, cwd=folder)
+        told = {each["file"]: each["code"] for each in json.loads(done.stdout)["diagnostics"]}
+        assert told == {"model.py": "GL101", "odd\ufffd.py": "GL101", "pipe.py": "GL901"}
+        assert done.stderr == ""

@@ -54,8 +54,10 @@ def digest(data: bytes) -> str:
 
 
 def content(path: str) -> str:
-    """The digest of a file as it is now; ABSENT if it cannot be read."""
+    """The digest of a file as it is now; ABSENT if it cannot be read, or is one that might never end."""
     try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return ABSENT
         with open(path, "rb") as stream:
             return digest(stream.read())
     except (OSError, ValueError):
