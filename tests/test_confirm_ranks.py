@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -149,6 +150,77 @@ def test_text_has_a_line_for_each_rank(tmp_path: Path) -> None:
     assert done.returncode == 1, done.stdout + done.stderr
     assert re.search(r"2 ranks over gloo:\n    rank 0: captures; captured 0 collectives\n    rank 1: stale", done.stdout)
     assert "replay 1: `output` of ranks 0 and 1 differs by 1 and agrees in eager" in done.stdout
+
+
+THREE = '''
+"""Two groups that overlap, and the world."""
+import torch
+import torch.distributed as dist
+
+def overlap(device, rank):
+    first, second = dist.new_group([0, 1]), dist.new_group([1, 2])
+    for group in (first, second):
+        dist.all_reduce(torch.zeros(1, device=device), group=group)
+
+    def step(x):
+        y = x * 2
+        if rank in (0, 1):
+            dist.all_reduce(y, group=first)
+        if rank in (1, 2):
+            dist.all_reduce(y, group=second)
+        return y
+
+    return step, (torch.randn(8, device=device),)
+'''
+CONFIGURATION = """
+[tool.graphlint.confirm]
+targets = [{target = "three.py:overlap", ranks = 3, timeout = 60}]
+"""
+
+
+def test_three_ranks_in_overlapping_groups_come_from_the_configuration(tmp_path: Path) -> None:
+    (tmp_path / "three.py").write_text(THREE.lstrip())
+    (tmp_path / "pyproject.toml").write_text(CONFIGURATION)
+    command = [sys.executable, "-m", "graphlint", "confirm", "--device", "emulated", "--no-check"]
+    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environ, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    one, other = (f"all_reduce(float32[8]) of ranks {pair}" for pair in ("0, 1", "1, 2"))
+    assert f"rank 1: captures; captured 2 collectives: {one}, {other}\n" in done.stdout
+    assert f"rank 2: captures; captured 1 collective: {other}" in done.stdout
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="ranks follow their parent on Linux")
+def test_an_interrupt_leaves_no_rank_behind(tmp_path: Path) -> None:
+    target = f"{FIXTURES / 'ranks' / 'hangs.py'}:loops"
+    command = [sys.executable, "-m", "graphlint", "confirm", "--ranks", "2", "--device", "emulated", "--no-check", target]
+    environ = {**os.environ, "PYTHONPATH": str(ROOT), "GRAPHLINT_TEST": str(tmp_path)}
+    run = subprocess.Popen(command, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    ranks = _started(str(tmp_path))
+    run.send_signal(signal.SIGINT)
+    run.communicate(timeout=30)
+    assert run.returncode == 130 and len(ranks) == 2
+    deadline = time.monotonic() + 10
+    while any(Path(f"/proc/{each}").exists() for each in ranks) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not any(Path(f"/proc/{each}").exists() for each in ranks)
+
+
+def _started(mark: str) -> list[int]:
+    """The processes of two ranks that have the mark in their environment, once they are there."""
+    for _ in range(300):
+        time.sleep(0.1)
+        found = [int(path.parent.name) for path in Path("/proc").glob("[0-9]*/environ") if _is_rank(path, mark)]
+        if len(found) == 2:
+            return found
+    return []
+
+
+def _is_rank(path: Path, mark: str) -> bool:
+    try:
+        return b"ranks.worker" in path.with_name("cmdline").read_bytes() and mark.encode() in path.read_bytes()
+    except OSError:
+        return False
 
 
 def test_more_ranks_than_gpus_is_an_error_that_says_so() -> None:

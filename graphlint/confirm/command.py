@@ -76,7 +76,8 @@ def confirm(targets: tuple[str, ...], format: str, record: str, compare: bool, o
     if record:
         spare(record)
     plans = planned(targets, given, root)
-    results = process.run(plans, lanes(gpus(os.environ), given["ranks"]), one_process, progress=_progress(len(plans)))
+    several = lanes(gpus(os.environ), max(each.options.ranks for each in plans))
+    results = process.run(plans, several, one_process, progress=_progress(len(plans)))
     if sys.stderr.isatty():
         click.echo("\r\x1b[K", nl=False, err=True)
     if all(each.outcome.stage == NO_DEVICE for each in results):
@@ -104,12 +105,13 @@ def planned(targets: Sequence[str], given: Mapping[str, Any], root: Path) -> lis
 
 
 def _configured(table: Mapping[str, Any], options: Options, root: Path) -> Plan:
-    unknown = set(table) - {"target", "init", "input", "timeout"}
+    unknown = set(table) - {"target", "init", "input", "timeout", "ranks"}
     if unknown or "target" not in table:
         raise UsageError(
             f"a target of `[tool.graphlint.confirm]` has {'unknown keys' if unknown else 'no `target`'}", plan.FORM
         )
-    options = replace(options, timeout=float(table.get("timeout", options.timeout)))
+    timeout, ranks = float(table.get("timeout", options.timeout)), int(table.get("ranks", options.ranks))
+    options = replace(options, timeout=timeout, ranks=ranks)
     inputs = tuple(plan.parse_input(each) for each in table.get("input", ()))
     return replace(plan.parse_target(table["target"], options, root), init=dict(table.get("init", {})), inputs=inputs)
 

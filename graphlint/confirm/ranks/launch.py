@@ -58,7 +58,7 @@ def confirm(plan: Plan, kind: str, stage: Callable[[str], object], begun: float)
 
 def _run(plan: Plan, backend: str, folder: Path, stage: Callable[[str], object], limit: float) -> Run:
     world = plan.options.ranks
-    order = {"plan": plans.encode(plan), "backend": backend, "deadline": time.time() + limit}
+    order = {"plan": plans.encode(plan), "backend": backend, "deadline": time.time() + limit, "agent": os.getpid()}
     (folder / "order.json").write_text(json.dumps(order), encoding="utf-8")
     overseer = Overseer(folder, world, limit, stage)
     thread = threading.Thread(target=overseer.watch, daemon=True)

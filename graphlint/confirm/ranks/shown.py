@@ -14,7 +14,7 @@ def section(found: Mapping[str, Any], root: Path) -> list[str]:
     """One line a rank, what each was refused, and what differed among them."""
     lines = [f"  {found['ranks']} ranks over {found['library']}:"]
     for each in found["by_rank"]:
-        lines += _rank(each, root)
+        lines += _rank(each, found["ranks"], root)
     lines += [f"    {_placed(each['sentence'], root)}" for each in found["mismatches"]]
     for each in found["disagreements"]:
         one, other = each["ranks"]
@@ -24,19 +24,27 @@ def section(found: Mapping[str, Any], root: Path) -> list[str]:
     return lines
 
 
-def _rank(each: Mapping[str, Any], root: Path) -> list[str]:
+def _rank(each: Mapping[str, Any], world: int, root: Path) -> list[str]:
     calls = each["captured"]
     word = each["result"] if each["result"] != "no result" else f"no result while {each['stage']}"
-    lines = [f"    rank {each['rank']}: {word}; captured {len(calls)} collective{'s' * (len(calls) != 1)}{_listed(calls)}"]
+    lines = [
+        f"    rank {each['rank']}: {word}; captured {len(calls)} collective{'s' * (len(calls) != 1)}{_listed(calls, world)}"
+    ]
     lines += [f"      refused at {_at(one, root)}: {one['message']}" for one in each["refusals"]]
     return lines
 
 
-def _listed(calls: Sequence[Mapping[str, Any]]) -> str:
+def _listed(calls: Sequence[Mapping[str, Any]], world: int) -> str:
     if not calls:
         return ""
+    said = [each["call"] + _among(each["group"], world) for each in calls[:CALLS]]
     more = f" and {len(calls) - CALLS} more" if len(calls) > CALLS else ""
-    return f": {', '.join(each['call'] for each in calls[:CALLS])}{more}"
+    return f": {', '.join(said)}{more}"
+
+
+def _among(group: Sequence[int], world: int) -> str:
+    """The ranks of a group that is not everybody."""
+    return f" of ranks {', '.join(map(str, group))}" if len(group) != world else ""
 
 
 def _at(each: Mapping[str, Any], root: Path) -> str:

@@ -47,8 +47,8 @@ class Post:
 def main() -> None:
     """Run one rank; does not return."""
     folder, rank = Path(sys.argv[1]), int(os.environ["RANK"])
-    _follow_parent()
     order = json.loads((folder / "order.json").read_text(encoding="utf-8"))
+    _follow(order["agent"])
     with open(folder / f"trace-{rank}.txt", "w") as trace, open(folder / f"rank-{rank}.jsonl", "w") as file:
         journal = Journal(file)
         journal.say(pid=os.getpid())
@@ -64,10 +64,14 @@ def main() -> None:
         os._exit(FAILED if outcome.result == "not-run" or "error" in outcome.replays else 0)
 
 
-def _follow_parent() -> None:
-    """Die with the agent, which starts ranks in process groups of their own (Linux; elsewhere it ends them itself)."""
+def _follow(agent: int) -> None:
+    """Die with the agent, which starts ranks in process groups of their own (Linux), or at once if it is gone already."""
     with suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL)
+    try:
+        os.kill(agent, 0)
+    except ProcessLookupError:
+        os._exit(FAILED)
 
 
 def attempt(post: Post, backend: str) -> Outcome:
