@@ -150,9 +150,10 @@ class GraphedOverwritten(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class LoaderThread(Event):
-    """A capture runs while the thread of a loader that pins memory is alive."""
+    """A capture runs while the thread of a loader that pins memory, or another thread, is alive."""
 
     loader: str
+    thread: str = "the pinning thread of a loader"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)

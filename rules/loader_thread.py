@@ -53,6 +53,6 @@ from graphlint.types import Finding
 def loader_thread(event: LoaderThread) -> Finding | None:
     return finding(
         event,
-        f"`{event.text}` captures while the pinning thread of a loader is running",
+        f"`{event.text}` captures while {event.thread} is running",
         help='capture before the loop begins, or pass `capture_error_mode="thread_local"`',
     )

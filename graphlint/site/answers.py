@@ -76,7 +76,8 @@ QUESTIONS: tuple[Question, ...] = (
 )
 
 ALONE: tuple[Question, ...] = (
-    state.cached, state.growing, streams.forked, collectives.unwaited, collectives.branched, collectives.cold, collectives.unread,
+    state.cached, state.growing, streams.forked,
+    collectives.unwaited, collectives.branched, collectives.cold, collectives.unread,
 )  # fmt: skip
 """What can be asked of a region without knowing who captures it."""
 
