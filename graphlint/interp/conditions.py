@@ -14,7 +14,7 @@ from graphlint.interp.dispatch import apply, attribute
 from graphlint.interp.frame import Frame, State
 from graphlint.interp.isinstance import split
 from graphlint.interp.mutation import path_of
-from graphlint.interp.naming import platform
+from graphlint.interp.naming import is_capturing, platform
 from graphlint.types import Confidence, Target
 from graphlint.values import (
     Arguments,
@@ -43,7 +43,6 @@ from graphlint.values import (
     members,
 )
 
-UNDECIDED = (Unknown, Opaque, Bool)
 IS_TENSOR = External("torch.is_tensor")
 
 
@@ -92,16 +91,23 @@ def test(frame: Frame, node: ast.expr, construct: str) -> Test:
 
 
 def _about_platform(frame: Frame, node: ast.expr, value: Value) -> Test | None:
-    """`if is_npu():` and the like: code for another platform runs under no CUDA graph."""
+    """`if is_npu():` and the like: code for another platform runs under no CUDA graph; `if in_capture_mode():` does."""
     if isinstance(node, ast.Call) and not node.args and not node.keywords:
         node = node.func
     name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-    answer = platform(name) if name and isinstance(value, UNDECIDED) else None
+    if not name or not isinstance(value, (Unknown, Opaque, Bool)):
+        return None
+    answer = True if is_capturing(name) and may_be_flag(value) else platform(name)
     if answer is None:
         return None
     if isinstance(node, ast.Attribute) and any(isinstance(each, Tensor) for each in members(frame.eval(node.value))):
         return None
     return Test(Arm(Target.BOTH if answer else Target.NONE, {}), Arm(Target.NONE if answer else Target.BOTH, {}))
+
+
+def may_be_flag(value: Value) -> bool:
+    """Whether an answer is none of torch's: nobody knows it, or it is what a flag holds before anything is captured."""
+    return not isinstance(value, Bool) or (value.false_on is Target.BOTH and value.true_on in (Target.BOTH, Target.NONE))
 
 
 def _about_place(frame: Frame, node: ast.expr, construct: str) -> Test | None:

@@ -212,7 +212,8 @@ def sequence_item(frame: Frame, sequence: Seq, index: Value, node: ast.AST) -> V
         # Anything but an integer scalar is refused by Python itself: then the container is another one than was thought.
         is_index = isinstance(member, Tensor) and member.rank in (None, 0) and member.kind in (Kind.INT, Kind.ANY)
         if is_index and isinstance(member, Tensor) and member.place is Place.DEVICE:
-            frame.emit(TensorBound, node, member.sure, role="index")
+            sure = member.sure if member.rank == 0 else min(member.sure, Confidence.LIKELY)
+            frame.emit(TensorBound, node, sure, role="index")
         if isinstance(member, SliceValue):
             _bounds(frame, Tensor(), member, node)
             return _sliced(sequence, member)

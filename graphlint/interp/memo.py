@@ -94,6 +94,8 @@ class _Words:
                 return f"{self.word(owner)}.{name}"
             case ast.Call(func=ast.Attribute(value=owner, attr="get")) | ast.Subscript(value=owner):
                 return self.word(owner)
+            case ast.IfExp(body=body, orelse=orelse):
+                return self.held(body) or self.held(orelse)
         return ""
 
     def word(self, node: ast.expr) -> str:
@@ -111,8 +113,9 @@ class _Words:
         for each in walk(node):
             if isinstance(each, (ast.Attribute, ast.Name, ast.Call)):
                 word = self.word(each)
-                if word:
+                while word:
                     yield word
+                    word = word.rpartition(".")[0] if word.count(".") > 1 else ""
 
 
 def _blocks(body: list[ast.stmt], words: _Words, looped: bool, found: dict[ast.If, Memo]) -> None:

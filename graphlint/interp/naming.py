@@ -19,11 +19,20 @@ ELSEWHERE = re.compile(
 ON_HOST = re.compile(r"_*(is|on)_cpu(_platform|_device|_only)?")
 ON_CUDA = re.compile(r"_*(is|on|has)_(cuda|gpu|nvidia|cuda_alike)(_available|_platform|_device)?")
 
+CAPTURING = re.compile(r"_*(get_)?(is|in|is_in)_(\w+_)?captur(e|ing)(_mode|_graph|_stream)*|_*(\w+_)?capturing(_\w+)?")
+"""Questions of projects that note for themselves when they capture."""
+
 
 @functools.cache
 def is_host(name: str) -> bool:
     """Whether a name says that a tensor lives on the host."""
     return not HOST.isdisjoint(name.lower().split("_"))
+
+
+@functools.cache
+def is_capturing(name: str) -> bool:
+    """Whether a name asks if a graph is being captured."""
+    return CAPTURING.fullmatch(name.lower()) is not None
 
 
 @functools.cache
