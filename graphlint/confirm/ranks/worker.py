@@ -68,6 +68,8 @@ def _follow(agent: int) -> None:
     """Die with the agent, which starts ranks in process groups of their own (Linux), or at once if it is gone already."""
     with suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL)
+    if os.name != "posix":  # elsewhere 0 is a signal that does something
+        return
     try:
         os.kill(agent, 0)
     except ProcessLookupError:
