@@ -11,7 +11,7 @@ from graphlint.types import Effect, Report
 from tests.conftest import CheckText
 
 HEAD = """import torch
-from serving.state import is_capturing, outside
+from serving.state import has_pool, outside
 import serving.state
 
 FLAG = bool(serving.state.count())
@@ -39,9 +39,9 @@ FORWARD = "class Model(Base):\n    def forward(self, x):\n        if {condition}
 @pytest.mark.parametrize(
     ("condition", "flag"),
     [
-        ("is_capturing()", "is_capturing"),
-        ("is_capturing()", "serving.state.is_capturing"),
-        ("serving.state.is_capturing()", "state.is_capturing"),
+        ("has_pool()", "has_pool"),
+        ("has_pool()", "serving.state.has_pool"),
+        ("serving.state.has_pool()", "state.has_pool"),
         ("FLAG", "example.FLAG"),
         ("self.mode.recording()", "Mode.recording"),
         ("self.mode.recording()", "recording"),
@@ -61,9 +61,9 @@ def test_a_flag_is_what_it_is_said_to_be_during_capture(condition: str, flag: st
     assert check_text(inverted, capture_flags=((flag, False),)).findings[0].effects[0][0] == "compile"
 
 
-@pytest.mark.parametrize("flag", ["other.is_capturing", "Other.is_capturing", "capturing"])
+@pytest.mark.parametrize("flag", ["other.has_pool", "Other.has_pool", "pool"])
 def test_another_name_is_no_flag(flag: str, check_text: CheckText) -> None:
-    text = HEAD + CLASSES + FORWARD.format(condition="is_capturing()")
+    text = HEAD + CLASSES + FORWARD.format(condition="has_pool()")
     assert check_text(text, capture_flags=((flag, True),)) == check_text(text)
 
 
