@@ -11,6 +11,22 @@ class CaptureRefused(RuntimeError):
     """Raised where a capture ends that would have been refused."""
 
 
+def checked(holds: bool, message: str) -> None:
+    """What torch checks of a graph object."""
+    if not holds:
+        raise RuntimeError(message)
+
+
+def replayed(session: Session, tape: Tape | None) -> None:
+    """Run what was recorded."""
+    if session.tape is not None:
+        session.refuse("torch.cuda.CUDAGraph.replay", "refused")
+        return
+    checked(tape is not None, "Called CUDAGraph::replay without a preceding successful capture")
+    if tape is not None:
+        tape.replay(session.random)
+
+
 def graph_class(session: Session) -> type:
     """`CUDAGraph` for one session."""
 
@@ -21,8 +37,7 @@ def graph_class(session: Session) -> type:
             self.refused = 0
 
         def capture_begin(self, pool: object = None, capture_error_mode: str = "global", **options: object) -> None:
-            if self.tape is not None:
-                raise RuntimeError("This CUDAGraph instance already owns a captured graph")
+            checked(self.tape is None, "This CUDAGraph instance already owns a captured graph")
             self.refused = len(session.refusals)
             self.tape = session.begin()
             for each in self.generators:
@@ -34,12 +49,7 @@ def graph_class(session: Session) -> type:
                 raise CaptureRefused("CUDA error: operation failed due to a previous error during capture")
 
         def replay(self) -> None:
-            if session.tape is not None:
-                session.refuse("torch.cuda.CUDAGraph.replay", "refused")
-            elif self.tape is None:
-                raise RuntimeError("Called CUDAGraph::replay without a preceding successful capture")
-            else:
-                self.tape.replay(session.random)
+            replayed(session, self.tape)
 
         def register_generator_state(self, generator: DeviceGenerator) -> None:
             self.generators.append(generator)

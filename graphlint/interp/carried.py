@@ -114,6 +114,8 @@ def is_kept(decl: FunctionDecl, text: str, node: ast.AST) -> bool:
         for name in each.targets
         if isinstance(name, ast.Name)
     }
+    if any(_gives_back(each, node, names - {text}, body) for each in body):
+        return True
     line = getattr(node, "lineno", 0)
     return any(
         isinstance(each, ast.If)
@@ -122,6 +124,29 @@ def is_kept(decl: FunctionDecl, text: str, node: ast.AST) -> bool:
         and any(_holder(part) in names for part in walk(each.test) if isinstance(part, (ast.expr)))
         for each in body
     )
+
+
+def _gives_back(each: ast.AST, node: ast.AST, names: set[str], body: list[ast.AST]) -> bool:
+    """Whether a store puts back what was fetched, which is computed only where there was none."""
+    if (
+        not isinstance(each, ast.Assign)
+        or not (each is node or node in each.targets)
+        or not isinstance(each.value, ast.Name)
+    ):
+        return False
+    name = each.value.id
+    if name not in names:
+        return False
+    made = [part for other in body if isinstance(other, ast.If) and _asks_none(other.test, name) for part in walk(other)]
+    return all(
+        other in made or bool(_holder(other.value)) or is_settled(other.value, name)
+        for other in body
+        if isinstance(other, ast.Assign) and any(isinstance(to, ast.Name) and to.id == name for to in other.targets)
+    )
+
+
+def _asks_none(test: ast.expr, name: str) -> bool:
+    return any(isinstance(part, ast.Compare) and ast.unparse(part) == f"{name} is None" for part in walk(test))
 
 
 def _holder(value: ast.expr) -> str:

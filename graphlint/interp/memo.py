@@ -192,7 +192,8 @@ def _compared(left: ast.expr, op: ast.cmpop, right: ast.expr, words: _Words) -> 
         return Asked(state, frozenset()) if isinstance(op, ast.NotIn) else Asked(frozenset(), state)
     state = frozenset(words.words(left)) | frozenset(words.words(right))
     if isinstance(op, (ast.Eq, ast.Is)):
-        return Asked(frozenset(), state)
+        # `if index == -1: index = ...` asks for a mark that stands for nothing.
+        return Asked(state if isinstance(right, (ast.Constant, ast.UnaryOp)) else frozenset(), state)
     if isinstance(op, ORDERED):
         return Asked(state, state)
     return Asked(state, frozenset())

@@ -86,8 +86,9 @@ def site_events(source: Source, project: Project) -> Iterator[tuple[Region, Even
     """What the code around the captures of one file does to them."""
     module = next((each for each in project.given if each.source is source), None)
     if module is not None:
+        given = project.reported()
         for region, event in told(project, module):
-            if event is not None:
+            if event is not None and event.span.file in given:
                 yield region, event
 
 

@@ -94,12 +94,22 @@ def _operation(walker: Walker, name: str, places: Places, names: Names, node: as
     for thing in (*places, *names.values()):
         walker.read(node, thing, name=name)
     _writes(walker, name, places, names, node)
-    is_torch = name.startswith("torch.")
-    made = walker.thing(Kind.TENSOR if is_torch and not name.startswith("torch.cuda.") else Kind.UNKNOWN, node, name)
+    made = walker.thing(Kind.TENSOR if _gives_tensor(name) else Kind.UNKNOWN, node, name)
     made.made_by = tuple(places)
     if name in ("torch.cat", "torch.concat", "torch.hstack", "torch.vstack", "torch.stack"):
         _grow(walker, made, node)
     return made
+
+
+def _gives_tensor(name: str) -> bool:
+    """Whether a function of torch gives a tensor: not what asks (`torch.is_tensor`) or speaks of a device."""
+    head, _, last = name.rpartition(".")
+    return name.startswith("torch.") and not last.startswith(("is_", "get_", "set_")) and head not in DEVICES
+
+
+DEVICES = frozenset(
+    {"torch.cuda", "torch.xpu", "torch.mps", "torch.cpu", "torch.npu", "torch.accelerator", "torch.backends"}
+)
 
 
 def _writes(walker: Walker, name: str, places: Places, names: Names, node: ast.Call) -> None:
