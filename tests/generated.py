@@ -26,8 +26,8 @@ with the file and line it comes from, and `graphlint config --schema` prints the
 editors.
 
 `torch-version` decides what is predicted where torch has changed ([what has](versions.md)). `capture-flags` and `eager` say
-what no source shows: names of functions, methods, properties and module variables, with as much of the dotted name
-before them as one likes:
+what no source shows and no name says (`is_capturing()` does): names of functions, methods, properties and module variables,
+with as much of the dotted name before them as one likes:
 
 ```toml
 [tool.graphlint]

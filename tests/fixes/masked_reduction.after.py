@@ -8,7 +8,8 @@ def step(x):
     total = torch.where(x > 0, x, 0).sum()
     mask = torch.isfinite(x) & ~(x < -1)
     mean = 2 * (torch.where(mask, x, 0).sum() / mask.sum())
-    return total + mean + torch.where(x.ge(1), x, 1).prod()
+    size = (torch.where(x < 0, x, 0).abs().square().sum() / (x < 0).sum()) + torch.where(x > 2, x, 0).sum()
+    return total + mean + size + torch.where(x.ge(1), x, 1).prod()
 
 
 def run():

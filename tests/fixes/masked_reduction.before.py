@@ -8,7 +8,8 @@ def step(x):
     total = x[x > 0].sum()
     mask = torch.isfinite(x) & ~(x < -1)
     mean = 2 * x[mask].mean()
-    return total + mean + x[x.ge(1)].prod()
+    size = x[x < 0].abs().square().mean() + torch.sum(x[x > 2])
+    return total + mean + size + x[x.ge(1)].prod()
 
 
 def run():

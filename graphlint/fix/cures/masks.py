@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import libcst as cst
 
 from graphlint.fix.cure import SAFE, UNSAFE, Site, cure, fix, method, only_assignment
@@ -15,28 +18,65 @@ NEUTRAL = {"sum": "0", "mean": "0", "prod": "1", "max": '-float("inf")', "min": 
 EXACT = ("sum", "prod", "mean")
 
 
+KEEP_ZERO = frozenset(["abs", "square", "relu", "neg", "clone", "detach", "float", "double", "half", "bfloat16"])
+"""Methods without arguments that make zero of zero, with a gradient there, so that a sum behind them is still neutral."""
+
+
+class Reduction(NamedTuple):
+    """A reduction of what a mask selects: the whole call, its name, and the methods between."""
+
+    call: cst.Call
+    name: str
+    between: tuple[str, ...]
+
+
 @cure("GL202")
 def neutral(site: Site) -> Fix | None:
     """`x[mask].sum()` becomes `torch.where(mask, x, 0).sum()`; the number of selected elements is never asked for."""
     tree = site.tree
     node = tree.at(site.span, cst.Subscript)
-    owner = None if node is None else tree.parent(node)
-    call = None if owner is None else tree.parent(owner)
-    if node is None or not isinstance(owner, cst.Attribute) or not isinstance(call, cst.Call) or call.args:
-        return None
-    if call.func is not owner or owner.attr.value not in NEUTRAL or not tree.torch or len(node.slice) != 1:
+    found = None if node is None else _reduction(tree, node)
+    if node is None or found is None or not tree.torch or len(node.slice) != 1:
         return None
     index = node.slice[0].slice
     if not isinstance(index, cst.Index) or index.star is not None or not isinstance(node.value, (cst.Name, cst.Attribute)):
         return None
-    return _reduced(tree, call, node.value, index.value, owner.attr.value)
+    return _reduced(tree, found, node.value, index.value)
 
 
-def _reduced(tree: Tree, call: cst.Call, tensor: cst.BaseExpression, mask: cst.BaseExpression, name: str) -> Fix:
+def _reduction(tree: Tree, node: cst.BaseExpression) -> Reduction | None:
+    """`node.sum()`, `node.abs().sum()` or `torch.sum(node)`."""
+    between: list[str] = []
+    here: cst.BaseExpression = node
+    while True:
+        owner = tree.parent(here)
+        call = None if owner is None else tree.parent(owner)
+        if not isinstance(call, cst.Call):
+            return None
+        if isinstance(owner, cst.Arg):
+            name = tree.qualified(call.func).removeprefix("torch.")
+            is_plain = len(call.args) == 1 and owner.keyword is None and not owner.star
+            return Reduction(call, name, tuple(between)) if is_plain and _is_neutral(name, between) else None
+        if not isinstance(owner, cst.Attribute) or call.func is not owner or call.args:
+            return None
+        name = owner.attr.value
+        if name not in KEEP_ZERO:
+            return Reduction(call, name, tuple(between)) if _is_neutral(name, between) else None
+        between.append(name)
+        here = call
+
+
+def _is_neutral(name: str, between: Sequence[str]) -> bool:
+    return name in NEUTRAL and (not between or NEUTRAL[name] == "0")
+
+
+def _reduced(tree: Tree, found: Reduction, tensor: cst.BaseExpression, mask: cst.BaseExpression) -> Fix:
+    name = found.name
     masked = f"{tree.torch}.where({tree.code(mask)}, {tree.code(tensor)}, {NEUTRAL[name]})"
+    masked += "".join(f".{each}()" for each in found.between)
     count = tree.code(mask) if isinstance(mask, (cst.Name, cst.Attribute)) else f"({tree.code(mask)})"
     new = f"{masked}.sum() / {count}.sum()" if name == "mean" else f"{masked}.{name}()"
-    if name == "mean" and not _stands_alone(tree, call):
+    if name == "mean" and not _stands_alone(tree, found.call):
         new = f"({new})"
     same = is_of_shape(tree, mask, tree.code(tensor))
     sure = same and name in EXACT
@@ -44,7 +84,7 @@ def _reduced(tree: Tree, call: cst.Call, tensor: cst.BaseExpression, mask: cst.B
     return fix(
         title if same and sure else f"{title}; an empty selection differs" if same else title,
         _level(sure),
-        tree.replace(call, new),
+        tree.replace(found.call, new),
     )
 
 
