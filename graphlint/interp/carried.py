@@ -114,7 +114,7 @@ def is_kept(decl: FunctionDecl, text: str, node: ast.AST) -> bool:
         for name in each.targets
         if isinstance(name, ast.Name)
     }
-    if any(_gives_back(each, node, names - {text}, body) for each in body):
+    if any(_gives_back(each, node, names - {text}, body) or _lacks(each, node, text) for each in body):
         return True
     line = getattr(node, "lineno", 0)
     return any(
@@ -124,6 +124,14 @@ def is_kept(decl: FunctionDecl, text: str, node: ast.AST) -> bool:
         and any(_holder(part) in names for part in walk(each.test) if isinstance(part, (ast.expr)))
         for each in body
     )
+
+
+def _lacks(each: ast.AST, node: ast.AST, text: str) -> bool:
+    """Whether an `if` around a store asks, among other things, whether the entry is not there yet."""
+    if not isinstance(each, ast.If) or not any(part is node for inner in each.body for part in walk(inner)):
+        return False
+    asked = [part for part in walk(each.test) if isinstance(part, ast.Compare) and isinstance(part.ops[0], ast.NotIn)]
+    return any(ast.unparse(part.comparators[0]) == text for part in asked)
 
 
 def _gives_back(each: ast.AST, node: ast.AST, names: set[str], body: list[ast.AST]) -> bool:

@@ -66,11 +66,17 @@ SIZES = frozenset(_SIZES.split())
 """Parameters that decide the shape of a result, among those that take host numbers."""
 
 
+FOLLOWING = frozenset({"view", "reshape", "torch.reshape", "expand", "torch.broadcast_to", "repeat", "tile", "unflatten"})
+"""Calls that bring a tensor into another shape: behind the first one of a function they say nothing new."""
+
+
 def note_sizes(frame: Frame, row: Row, facts: Facts, node: ast.AST) -> None:
     """A number that was read from the device decides the shape of a result."""
     for parameter in row.parameters:
         if parameter.host and parameter.name in SIZES and _is_data(facts.given.get(parameter.name)):
-            frame.emit(events.DataSize, node, Confidence.LIKELY, call=short(row), argument=parameter.name)
+            told = short(row) in FOLLOWING and any(isinstance(each, events.DataSize) for each in frame.summary.events)
+            sure = Confidence.POSSIBLE if told else Confidence.LIKELY
+            frame.emit(events.DataSize, node, sure, call=short(row), argument=parameter.name)
             return
 
 
