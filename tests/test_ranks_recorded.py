@@ -6,8 +6,9 @@ import re
 
 import pytest
 
+from graphlint import registry
 from tests.gpu.ranks import cases
-from tests.gpu.ranks_table import EXPLAINED, PAGE, changed, is_odd, lines, render
+from tests.gpu.ranks_table import EXPLAINED, PAGE, changed, is_odd, lines, odd_examples, render
 from tests.gpu.table import recorded
 
 TARGETS = {each["target"]: each for each in recorded("ranks")["targets"]}
@@ -33,7 +34,14 @@ def test_the_fixtures_are_those_that_were_recorded() -> None:
 
 
 def test_each_case_that_went_otherwise_than_predicted_has_its_reason() -> None:
-    assert {each.target for each in lines() if is_odd(each)} == set(EXPLAINED)
+    odd = {each.target for each in lines() if is_odd(each)}
+    assert odd | set(odd_examples()) == set(EXPLAINED)
+
+
+def test_every_rule_that_needs_ranks_has_its_examples_recorded() -> None:
+    told = {each.code for each in registry.load().rules if "tests.gpu.ranks" in each.gpu}
+    recorded_too = {each["target"].partition("-")[0] for each in recorded("rank_pages")["targets"]}
+    assert told == recorded_too and len(told) >= 6
 
 
 def test_the_page_is_what_predictions_of_today_make_of_the_record() -> None:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from graphlint import registry
 from graphlint.confirm.outcome import Outcome
 from graphlint.confirm.predictions import Predicted
 from graphlint.confirm.reconcile import CONFIRMED, REFUTED, Missed, Verdict, reconcile
@@ -20,6 +21,7 @@ from tests.gpu.table import findings, outcome_of, recorded
 
 PAGE = ROOT / "docs" / "ranks.md"
 EXPLAINED = {
+    "GL604-fails": "with sixteen elements the collective was done in time; with four million (`handles.py`) it is not",
     "cold_communicator/groups.py:pair_first_used_inside": (
         "which pairs have sent before is run-time state: warm-ups may send in another file"
     ),
@@ -89,9 +91,35 @@ def render(table: Sequence[Line]) -> str:
         "| case | predicted | observed | where |", "| --- | --- | --- | --- |",
     ]  # fmt: skip
     body = [_row(each) for each in table]
-    rest = ["", "## Otherwise than predicted, and why", ""]
-    rest += [f"- `{each.target}`: {EXPLAINED.get(each.target, 'no reason is known')}" for each in table if is_odd(each)]
+    rest = ["", *_examples(), "", "## Otherwise than predicted, and why", ""]
+    odd = [*odd_examples(), *(each.target for each in table if is_odd(each))]
+    rest += [f"- `{each}`: {EXPLAINED.get(each, 'no reason is known')}" for each in odd]
     return "\n".join([*head, *body, *rest]) + "\n"
+
+
+def _examples() -> list[str]:
+    """Both examples of every rule that needs ranks."""
+    found = {each["target"]: outcome_of(each) for each in recorded("rank_pages")["targets"]}
+    lines = ["## Examples of the rules", "", "| rule | predicts | example that fails | example that captures |"]
+    lines.append("| --- | --- | --- | --- |")
+    for rule in registry.load().rules:
+        if f"{rule.code}-fails" in found and rule.predicts is not None:
+            one, other = (WORDS[found[f"{rule.code}-{word}"].result] for word in ("fails", "captures"))
+            lines.append(f"| {rule.code} {rule.name} | {rule.predicts.value} | {one} | {other} |")
+    return lines
+
+
+def odd_examples() -> list[str]:
+    """Examples that did not do what their page says; a graph that would hang hangs in eager too."""
+    rules = {each.code: each for each in registry.load().rules}
+    expected = {"breaks": ("refused",), "stale": ("stale", "not-run")}
+    odd = []
+    for each in recorded("rank_pages")["targets"]:
+        code, _, word = each["target"].partition("-")
+        predicts = rules[code].predicts
+        wanted = ("captures",) if word == "captures" or predicts is None else expected[predicts.value]
+        odd += [each["target"]] if each["result"] not in wanted else []
+    return odd
 
 
 def is_odd(each: Line) -> bool:
