@@ -186,3 +186,10 @@ def test_diagnostics_are_read_from_the_json_of_check() -> None:
     own = {**row, "code": "GL901"}
     (found,) = predictions.parsed({"diagnostics": [row, own]}, Path("/root"))
     assert (found.file, found.line, found.end_line, found.effects) == ("/root/m.py", 12, 12, (("graph", "breaks"),))
+
+
+def test_what_is_predicted_is_for_the_torch_that_ran(tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    path.write_text("import torch\n\n\n# graphlint: region\ndef step(x):\n    return torch.multinomial(x, 1)\n")
+    for version, codes in (("2.4.1+cu121", ["GL106", "GL801"]), ("2.11.0", []), ("", [])):
+        assert [each.code for each in predictions.predicted([str(path)], tmp_path, version)] == codes

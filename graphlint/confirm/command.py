@@ -165,7 +165,7 @@ def _reconciled(result: Result, root: Path) -> Reconciled:
     if result.outcome.result == "not-run" and "graphs" not in result.outcome.figures:
         return Reconciled()
     try:
-        return reconcile.reconcile(predictions.predicted(files, root), result.outcome)
+        return reconcile.reconcile(predictions.predicted(files, root, result.outcome.machine.torch), result.outcome)
     except predictions.NoPredictions as error:
         click.echo(f"graphlint: {result.outcome.target}: {error}", err=True)
         return Reconciled()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,11 +47,13 @@ def same(one: str, other: str) -> bool:
     return os.path.realpath(one) == os.path.realpath(other)
 
 
-def predicted(files: Sequence[str], root: Path) -> tuple[Predicted, ...]:
-    """The findings of `check` on these files, run from `root`; raises `NoPredictions`."""
+def predicted(files: Sequence[str], root: Path, torch: str = "") -> tuple[Predicted, ...]:
+    """The findings of `check` on these files for a version of torch, run from `root`; raises `NoPredictions`."""
     if not files:
         return ()
-    command = [sys.executable, "-m", "graphlint", "check", "--format", "json", *files]
+    version = re.match(r"[2-9]\.\d+", torch)
+    options = ["--format", "json", *(["--torch-version", version[0]] if version else [])]
+    command = [sys.executable, "-m", "graphlint", "check", *options, *files]
     done = subprocess.run(command, capture_output=True, text=True, cwd=root, check=False)
     try:
         return parsed(json.loads(done.stdout), root)
