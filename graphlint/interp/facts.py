@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 from graphlint.effects.conditions import UNKNOWN
 from graphlint.effects.grammar import MISSING, Parameter, Row
 from graphlint.effects.table import lookup
@@ -30,12 +32,13 @@ from graphlint.values import (
 class Facts:
     """Parameters bound to values; implements `graphlint.effects.conditions.ArgumentFacts`."""
 
-    __slots__ = ("arguments", "constructor", "frame", "given", "owner", "row")
+    __slots__ = ("arguments", "call", "constructor", "frame", "given", "owner", "row")
 
     def __init__(
         self, frame: Frame, row: Row, arguments: Arguments, receiver: Value | None, owner: ExternalObject | None
     ) -> None:
         self.frame = frame
+        self.call: ast.AST | None = None
         self.row = row
         self.arguments = arguments
         self.given = bind_row(row, arguments, receiver)

@@ -212,7 +212,7 @@ def sequence_item(frame: Frame, sequence: Seq, index: Value, node: ast.AST) -> V
         # Anything but an integer scalar is refused by Python itself: then the container is another one than was thought.
         is_index = isinstance(member, Tensor) and member.rank in (None, 0) and member.kind in (Kind.INT, Kind.ANY)
         if is_index and isinstance(member, Tensor) and member.place is Place.DEVICE:
-            sure = member.sure if member.rank == 0 else min(member.sure, Confidence.LIKELY)
+            sure = member.sure if member.rank == 0 else Confidence.POSSIBLE
             frame.emit(TensorBound, node, sure, role="index")
         if isinstance(member, SliceValue):
             _bounds(frame, Tensor(), member, node)

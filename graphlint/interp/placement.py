@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
 from graphlint.types import Confidence
@@ -49,13 +51,20 @@ def placed(frame: Frame, facts: Facts, value: Value) -> Value:
     device, dtype = facts.value("device"), facts.value("dtype")
     kind = kind_of(dtype)
     place = None if device is None else place_named(device)
-    pinned = facts.value("pin_memory")
-    if pinned is not None and facts.constant("pin_memory") is not False and place is not Place.DEVICE:
-        # A flag that decides is set wherever there is a device to copy to.
+    if place is not Place.DEVICE and is_pinned(facts):
         place = Place.PINNED
     if place is None and kind is None:
         return value
     return join_all([_moved(member, place, kind) for member in members(value)])
+
+
+def is_pinned(facts: Facts) -> bool:
+    """Whether a call asks for page-locked memory: a flag that decides is set wherever there is a device to copy to."""
+    if facts.value("pin_memory") is None:
+        return False
+    words = facts.call.keywords if isinstance(facts.call, ast.Call) else []
+    given = next((word.value for word in words if word.arg == "pin_memory"), None)
+    return not (isinstance(given, ast.Constant) and given.value is False)
 
 
 def _moved(value: Value, place: Place | None, kind: Kind | None) -> Value:

@@ -47,6 +47,7 @@ def call_row(
     row = lookup(name)
     assert row is not None, name
     facts = Facts(frame, row, arguments, receiver, owner)
+    facts.call = node
     special = SPECIAL.get(row.name)
     if special is not None:
         return special(frame, facts, node)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from graphlint.events import DeviceToHost, FrozenScalar, HostLiteral, HostToDevice, LibraryRead, PinnedMemory
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
-from graphlint.interp.placement import default_place, kind_of, place_named
+from graphlint.interp.placement import default_place, is_pinned, kind_of, place_named
 from graphlint.interp.raising import raise_effect, short
 from graphlint.interp.results import origin_of_read
 from graphlint.interp.torch_calls import SPECIAL, Special
@@ -242,7 +242,7 @@ def _made(frame: Frame, facts: Facts, data: Value, wanted: Place | None, named: 
             min(doubt, Confidence.LIKELY if isinstance(data, Unknown) else Confidence.CERTAIN),
             call=short(facts.row),
         )
-    if facts.constant("pin_memory") is True and target is Place.HOST:
+    if target is Place.HOST and is_pinned(facts):
         target = Place.PINNED
     return Tensor(target, literal_kind(data), literal_rank(data), doubt)
 
