@@ -110,6 +110,7 @@ def write_back(frame: Frame, node: ast.AST, changed: Value) -> None:
 @method(Seq, "pop", "popleft")
 def pop(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
     assert isinstance(receiver, Seq)
+    report_growth(frame, node)
     return receiver.element()
 
 

@@ -7,14 +7,29 @@ import ast
 from graphlint.events import HostMutation, Rebound
 from graphlint.interp.binding import parameters
 from graphlint.interp.carried import is_kept, is_put_back, is_settled, key_of
+from graphlint.interp.dispatch import apply
 from graphlint.interp.frame import Frame
 from graphlint.interp.members import may_be_part, reach, sets, writes
+from graphlint.interp.moving import flips, is_undone, moves_on
 from graphlint.interp.objects import is_followed, record_of, store_attribute
 from graphlint.interp.rebinding import carries_nothing
 from graphlint.interp.record import Deferred, Effect, as_member
 from graphlint.syntax import walk
 from graphlint.types import Confidence
-from graphlint.values import Bool, ClassValue, Instance, Nothing, Number, Origin, Place, Value, members, tensors_in
+from graphlint.values import (
+    Arguments,
+    Bool,
+    ClassValue,
+    Function,
+    Instance,
+    Nothing,
+    Number,
+    Origin,
+    Place,
+    Value,
+    members,
+    tensors_in,
+)
 
 
 def path_of(node: ast.expr) -> str | None:
@@ -33,12 +48,29 @@ def assign_attribute(frame: Frame, target: ast.Attribute, value: Value, node: as
     building = [member for member in members(owner) if isinstance(member, Instance) and is_building(frame, member)]
     if not building:
         _report(frame, owner, target, value, node, augmented)
+        if _set_property(frame, owner, target, value):
+            return
     path = path_of(target)
     if path is not None:
         for known in [known for known in frame.env if known.startswith(path + ".")]:
             del frame.env[known]
         frame.env[path] = value
     store_attribute(frame, owner, target.attr, as_member(value) if building else value)
+
+
+def _set_property(frame: Frame, owner: Value, target: ast.Attribute, value: Value) -> bool:
+    """Run the setter of a property; whether there is one."""
+    if not isinstance(owner, Instance):
+        return False
+    found = frame.machine.project.member(owner.decl, target.attr)
+    for symbol in found[1] if found is not None else ():
+        marks = symbol.decorator_list if isinstance(symbol, ast.FunctionDef) else []
+        if any(isinstance(mark, ast.Attribute) and mark.attr == "setter" for mark in marks) and found is not None:
+            assert isinstance(symbol, ast.FunctionDef)
+            function = Function(found[0].module.function(symbol, found[0], target.attr), owner, None, found[0])
+            apply(frame, function, Arguments((value,)), target)
+            return True
+    return False
 
 
 def defer(frame: Frame, node: ast.Assign) -> bool:
@@ -125,34 +157,24 @@ def _report(frame: Frame, owner: Value, target: ast.Attribute, value: Value, nod
         # Behind `if self.mask is None:` the warm-up fills the attribute, and neither capture nor replay gets there again.
         filled = isinstance(frame.env.get(path_of(target) or ""), Nothing) or _asks_first(frame, target, node)
         harmless = filled or is_put_back(frame.summary.decl, text) or is_kept(frame.summary.decl, text, node)
-        harmless = harmless or (not _moves_on(node, text) and carries_nothing(frame, lasting, target))
+        harmless = harmless or (not moves_on(node, text) and carries_nothing(frame, lasting, target))
         sure = Confidence.POSSIBLE if harmless else Confidence.CERTAIN
         frame.emit(Rebound, node, sure, target=text, buffer=buffer, keys=keys if len(keys) == len(lasting) else ())
         for key in keys:
             frame.touch(key, is_store=True)
         return
     counts = [member for member in members(value) if isinstance(member, (Number, Bool))]
-    if any(augmented or member.origin is Origin.STATE for member in counts):
-        frame.emit(HostMutation, node, target=text, what="counter")
+    if any(augmented or member.origin is Origin.STATE for member in counts) or flips(node, text):
+        sure = Confidence.POSSIBLE if is_undone(frame.summary.decl, text) else Confidence.CERTAIN
+        frame.emit(HostMutation, node, sure, target=text, what="counter")
 
 
 def _report_class(frame: Frame, text: str, value: Value, node: ast.AST, augmented: bool) -> None:
     """`Step.calls += 1`: what a class holds outlives every call."""
     if any(tensor.place is not Place.HOST for tensor in tensors_in(value, 2)):
         frame.emit(Rebound, node, Confidence.LIKELY, target=text, buffer=False)
-    elif augmented or _moves_on(node, text):
+    elif augmented or moves_on(node, text):
         frame.emit(HostMutation, node, target=text, what="counter")
-
-
-def _moves_on(node: ast.AST, text: str) -> bool:
-    """Whether an attribute is bound to what is computed of it and something else: `s.mean = s.mean * 0.9 + x`."""
-    value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
-    return isinstance(value, (ast.BinOp, ast.Call)) and any(
-        isinstance(each, ast.Attribute) and ast.unparse(each) == text
-        for part in ast.iter_child_nodes(value)
-        if not (isinstance(value, ast.Call) and part is value.func)
-        for each in walk(part)
-    )
 
 
 def set_named(frame: Frame, owner: ast.expr, name: str, value: Value, node: ast.expr) -> None:
@@ -164,23 +186,33 @@ def set_named(frame: Frame, owner: ast.expr, name: str, value: Value, node: ast.
 def report_entry(frame: Frame, target: ast.Subscript, node: ast.AST) -> None:
     """`self.state["step"] += 1`: an entry of a container that outlives the call counts on at capture only."""
     root = target.value
+    if isinstance(node, ast.Assign) and not flips(node, ast.unparse(target)) and not _counts_on(node, target):
+        return
     while isinstance(root, (ast.Attribute, ast.Subscript)):
         root = root.value
     if isinstance(root, ast.Name) and (isinstance(target.value, ast.Attribute) or root.id not in frame.env):
         frame.emit(HostMutation, node, target=ast.unparse(target), what="counter")
 
 
+def _counts_on(node: ast.Assign, target: ast.Subscript) -> bool:
+    """`self.state["n"] = self.state.get("n", 0) + 1`."""
+    fetched = f"{ast.unparse(target.value)}.get({ast.unparse(target.slice)}"
+    return isinstance(node.value, ast.BinOp) and ast.unparse(node.value.left).startswith(fetched)
+
+
 def report_growth(frame: Frame, node: ast.AST) -> None:
-    """`self.history.append(...)`: a container of an object that outlives the region gets one item at capture."""
+    """`self.history.append(...)`: a container of an object that outlives the region changes once, at capture."""
     holder = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
-    if not isinstance(holder, ast.Attribute) or not isinstance(holder.value, ast.Name) or path_of(holder) in frame.env:
+    decl = frame.summary.decl
+    if not isinstance(holder, ast.Attribute) or path_of(holder) is None or path_of(holder) in frame.env or decl is None:
         return
-    owner = frame.env.get(holder.value.id)
-    lasting = (
-        [each for each in members(owner) if isinstance(each, Instance) and not each.fresh] if owner is not None else []
-    )
+    with frame.untouched():
+        owner = frame.eval(holder.value)
+    lasting = [each for each in members(owner) if isinstance(each, Instance) and not each.fresh]
     if lasting and not any(is_building(frame, each) for each in lasting):
-        frame.emit(HostMutation, node, target=ast.unparse(holder), what="container")
+        text = ast.unparse(holder)
+        sure = Confidence.POSSIBLE if is_undone(decl, text) else Confidence.CERTAIN
+        frame.emit(HostMutation, node, sure, target=text, what="container")
 
 
 def _asks_first(frame: Frame, target: ast.Attribute, node: ast.AST) -> bool:

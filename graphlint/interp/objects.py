@@ -228,7 +228,7 @@ def _written(machine: Machine, value: Instance, record: Record, name: str) -> Va
     late = None if record.building else explore(machine, value, record, name)
     if first is not None and not record.building:
         rewritten = late is not None or bool(late_writers(machine, value.decl, name))
-        first = settled(first, rewritten, is_counter(machine, value.decl, name))
+        first = settled(first, rewritten, not value.fresh and is_counter(machine, value.decl, name))
     if first is None or late is None:
         return first if late is None else late
     if is_module(machine, value.decl) and on_device(late) is not None:

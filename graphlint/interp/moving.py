@@ -1,0 +1,67 @@
+"""Host state that one call moves on for the next, as far as a statement and the function around it show it."""
+
+from __future__ import annotations
+
+import ast
+
+from graphlint.project import FunctionDecl
+from graphlint.syntax import walk
+
+OPPOSITE = {ast.Add: ast.Sub, ast.Sub: ast.Add}
+TAKING = frozenset({"pop", "popleft", "clear", "remove"})
+
+
+def moves_on(node: ast.AST, text: str) -> bool:
+    """Whether state is bound to what is computed of it and something else: `s.mean = s.mean * 0.9 + x`."""
+    value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
+    return isinstance(value, (ast.BinOp, ast.Call)) and any(
+        _reads(part, text)
+        for part in ast.iter_child_nodes(value)
+        if not (isinstance(value, ast.Call) and part is value.func)
+    )
+
+
+def flips(node: ast.AST, text: str) -> bool:
+    """Whether state is bound to another value than it had: `s.on = not s.on`, `s.at = "b" if s.at == "a" else "a"`."""
+    value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
+    match value:
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            return _reads(inner, text)
+        case ast.IfExp(test=ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq() | ast.Lt() | ast.Gt()])):
+            return _reads(left, text)
+        case ast.BinOp():
+            return _reads(value, text)
+        case ast.Call(func=ast.Name(id="min" | "max" | "int" | "round")):
+            return any(_reads(part, text) for part in value.args if isinstance(part, ast.BinOp))
+    return False
+
+
+def _reads(node: ast.AST, text: str) -> bool:
+    return any(
+        isinstance(each, (ast.Attribute, ast.Name, ast.Subscript)) and ast.unparse(each) == text for each in walk(node)
+    )
+
+
+def is_undone(decl: FunctionDecl, text: str) -> bool:
+    """Whether a function takes back what it does: `s.depth += 1` and `s.depth -= 1`, an `append` and a `pop`."""
+    steps = [
+        each
+        for each in walk(decl.node)
+        if isinstance(each, ast.AugAssign) and ast.unparse(each.target) == text and type(each.op) in OPPOSITE
+    ]
+    if any(OPPOSITE[type(one.op)] is type(other.op) and _equal(one, other) for one in steps for other in steps):
+        return True
+    return bool(_called(decl, text) & TAKING) and bool(_called(decl, text) - TAKING)
+
+
+def _equal(one: ast.AugAssign, other: ast.AugAssign) -> bool:
+    return ast.dump(one.value) == ast.dump(other.value)
+
+
+def _called(decl: FunctionDecl, text: str) -> set[str]:
+    """The methods that a function calls on a container."""
+    return {
+        each.func.attr
+        for each in walk(decl.node)
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and ast.unparse(each.func.value) == text
+    }
