@@ -190,7 +190,8 @@ def checked(
     was_on = gc.isenabled()
     gc.disable()
     # Expressions of generated code nest deeper than Python allows by default; the stack of a main thread holds this.
-    sys.setrecursionlimit(max(DEEPEST, sys.getrecursionlimit()))
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(DEEPEST, limit))
     try:
         with progress.told("checking"):
             if tuple(paths) == (STDIN,):
@@ -199,6 +200,7 @@ def checked(
                 return cache.checked(paths, settings, known, interpreter(settings))
             return run(paths, settings, known, interpreter(settings, unsaved), unsaved)
     finally:
+        sys.setrecursionlimit(limit)
         if was_on:
             gc.enable()
 
