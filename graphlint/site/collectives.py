@@ -36,6 +36,8 @@ MATCHED = frozenset(f"{SPACE}{name}" for name in _TOGETHER)
 """Calls that all ranks of a group make together."""
 POINTS = frozenset(f"{SPACE}{name}" for name in ("send", "recv", "isend", "irecv", "batch_isend_irecv"))
 RANKS = frozenset(f"{SPACE}{name}" for name in ("get_rank", "get_node_local_rank", "get_group_rank"))
+NAMED = frozenset({"rank", "local_rank", "global_rank"})
+"""Arguments that are the rank: what spawned workers and factories of `confirm --ranks` are given."""
 WAITS = frozenset({"wait", "synchronize", "wait_stream", "wait_event", "result", "then"})
 ENOUGH = 11
 """Warm-ups that DDP wants: it reads times back in its first ten iterations; ten are refused, eleven captured."""
@@ -103,9 +105,13 @@ def branched(story: Story) -> Told:
 
 
 def _rank_nodes(story: Story) -> set[int]:
-    """The expressions that are this rank's number: calls that ask for it, and names that hold what they gave."""
+    """The expressions that are this rank's number: calls that ask for it, names that hold it, arguments named after it."""
     asked = {id(act.node) for act in story.acts if act.verb is Verb.CALL and act.thing.name in RANKS}
-    held = {id(act.node) for act in story.acts if act.verb is Verb.LOAD and id(act.thing.node) in asked}
+    held = {
+        id(act.node)
+        for act in story.acts
+        if act.verb is Verb.LOAD and (id(act.thing.node) in asked or (act.thing.is_argument and act.thing.name in NAMED))
+    }
     return asked | held
 
 
