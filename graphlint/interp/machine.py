@@ -116,7 +116,9 @@ class Machine:
         """What a call does; None where the analysis stops short."""
         env = bind(self, function, arguments)
         decl = function.decl
-        key = (decl, function.scope, function.receiver, tuple(env.values()))
+        # What is called outside of a region, such as by a constructor, makes objects that are there before the region.
+        recording = frame is None or frame.recording
+        key = (decl, function.scope, function.receiver, tuple(env.values()), recording)
         known = self.summaries.get(key)
         if known is not None:
             self.owe(known.depth if known.running else known.owed)
@@ -128,7 +130,7 @@ class Machine:
         self.stack.setdefault(decl, []).append(summary.depth)
         outer = self.begin()
         try:
-            self.execute(function, env, summary)
+            self.execute(function, env, summary, recording)
         except Exception:
             # What was found before a failure is still read out, along the calls that led there.
             if frame is not None:
