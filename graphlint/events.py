@@ -234,7 +234,8 @@ class ClockRead(Event):
 class HostMutation(Event):
     """Host state that outlives the region changes: `what` is "counter", "container", "global", "entry" or "call".
 
-    A call changes what only torch holds, such as the state of a generator; `why` says what that is.
+    A call changes what only torch holds, such as the state of a generator; `why` says what that is.  Of an entry it says
+    that the function reads it before it stores it.
     """
 
     target: str

@@ -42,7 +42,7 @@ from graphlint.types import Finding
 
 @rule("GL404", on=HostMutation, predicts="stale")
 def host_mutation(event: HostMutation) -> Finding | None:
-    if event.what == "entry" and "." not in event.target.partition("[")[0]:
+    if event.what == "entry" and "." not in event.target.partition("[")[0] and not event.why:
         # An entry of a plain variable is how results are handed out; only a region that reads it back goes wrong.
         return None
     if event.what == "call":

@@ -126,6 +126,18 @@ def is_kept(decl: FunctionDecl, text: str, node: ast.AST) -> bool:
     )
 
 
+def reads_first(decl: FunctionDecl, target: ast.Subscript) -> bool:
+    """Whether a function reads an entry above the line that stores it, or on it."""
+    text, line = ast.unparse(target), target.lineno
+    return any(
+        isinstance(each, ast.Subscript)
+        and isinstance(each.ctx, ast.Load)
+        and each.lineno <= line
+        and ast.unparse(each) == text
+        for each in walk(decl.node)
+    )
+
+
 def _lacks(each: ast.AST, node: ast.AST, text: str) -> bool:
     """Whether an `if` around a store asks, among other things, whether the entry is not there yet."""
     if not isinstance(each, ast.If) or not any(part is node for inner in each.body for part in walk(inner)):

@@ -19,7 +19,7 @@ from graphlint.events import (
     ScalarStore,
     TensorBound,
 )
-from graphlint.interp.carried import is_kept, key_of
+from graphlint.interp.carried import is_kept, key_of, reads_first
 from graphlint.interp.dispatch import ITEMS, apply, attribute, item, register
 from graphlint.interp.frame import Frame, expression
 from graphlint.interp.mutation import path_of
@@ -318,7 +318,9 @@ def _store_container(frame: Frame, owner: Table | Seq, index: Value, value: Valu
         decl = frame.summary.decl
         kept = decl is not None and is_kept(decl, ast.unparse(target.value), target)
         sure, keys = Confidence.POSSIBLE if kept else Confidence.CERTAIN, _keys(frame, target.value)
-        frame.emit(HostMutation, target, sure, target=ast.unparse(target), what="entry", keys=keys)
+        # What a method is given is the region's input, of which the capture site tells.
+        why = READ_FIRST if decl is not None and frame.receiver is None and reads_first(decl, target) else ""
+        frame.emit(HostMutation, target, sure, target=ast.unparse(target), what="entry", why=why, keys=keys)
 
 
 def _keys(frame: Frame, container: ast.expr) -> tuple[str, ...]:
@@ -327,6 +329,9 @@ def _keys(frame: Frame, container: ast.expr) -> tuple[str, ...]:
         return ()
     owner = frame.env.get(container.value.id)
     return (key_of(owner, container.attr),) if isinstance(owner, Instance) and not owner.fresh else ()
+
+
+READ_FIRST = "it is read before"
 
 
 def with_entry(table: Table, key: object, value: Value) -> Table:
