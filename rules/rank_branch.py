@@ -1,7 +1,7 @@
 """A region branches on the rank, and its sides issue different collectives.
 
 A collective in a graph waits for its partners at every replay.  Ranks whose graphs differ wait for ever, or take what
-another collective of the partner sent.
+another collective of the partner sent.  A graph with collectives that only some ranks replay waits in the same way.
 
 Fails:
 
@@ -42,6 +42,6 @@ from graphlint.types import Finding
 def rank_branch(event: RankBranch) -> Finding | None:
     return finding(
         event,
-        f"`{event.call}` is issued on some ranks only, as `{event.branch}` depends on the rank",
+        f"`{event.call}` runs on some ranks only, as `{event.branch}` depends on the rank",
         help="issue the same collectives in the same order on every rank, and branch on what goes into them",
     )

@@ -90,18 +90,26 @@ def _early(story: Story, captured: Captured, index: int, call: Act) -> Act | Non
 
 
 def branched(story: Story) -> Told:
-    """A branch on the rank whose sides issue different collectives."""
+    """A branch on the rank whose sides issue different collectives, or of which one replays a graph that has some."""
     for captured in story.captures:
         calls = [act for _, act in _inside(story, captured, Verb.CALL) if is_collective(act)]
-        if not calls:
+        ranks = _rank_nodes(story) if calls else set()
+        if not ranks:
             continue
-        ranks = _rank_nodes(story)
-        seen: set[int] = set()
-        for act in calls:
-            for branch in _branches(act, ranks) if ranks else ():
-                if id(branch) not in seen and _differs(branch, act, calls):
-                    yield region(captured, story.acts), tell(RankBranch, act, call=act.text, branch=_text(act, branch))
-                seen.add(id(branch))
+        replays = [story.acts[index] for index in story.replays(captured)]
+        for act, branch in (*_apart(calls, ranks), *_apart(replays, ranks)):
+            told = tell(RankBranch, act, call=act.text, branch=text(act.frame.module, branch.test))
+            yield region(captured, story.acts), told
+
+
+def _apart(acts: Sequence[Act], ranks: set[int]) -> Iterator[tuple[Act, ast.If]]:
+    """The first act of every branch on the rank whose sides differ in these acts."""
+    seen: set[int] = set()
+    for act in acts:
+        for branch in _branches(act, ranks):
+            if id(branch) not in seen and _differs(branch, act, acts):
+                yield act, branch
+            seen.add(id(branch))
 
 
 def _rank_nodes(story: Story) -> set[int]:
@@ -119,10 +127,6 @@ def _branches(act: Act, ranks: set[int]) -> Iterator[ast.If]:
     for node in ast.walk(act.frame.module.source.tree):
         if isinstance(node, ast.If) and any(id(each) in ranks for each in ast.walk(node.test)) and _holds([node], act.node):
             yield node
-
-
-def _text(act: Act, branch: ast.If) -> str:
-    return text(act.frame.module, branch.test)
 
 
 def _holds(body: Sequence[ast.AST], node: ast.AST) -> bool:
