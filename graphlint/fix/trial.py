@@ -35,6 +35,10 @@ Near = Callable[[Texts, Sequence[str]], Report]
 Read = Callable[[str], bytes]
 
 
+Known = dict[tuple[str, bytes, Finding, str], Fix | None]
+"""Fixes by file, its content, finding and level."""
+
+
 class Candidate(NamedTuple):
     """A finding with a fix that has not been tried."""
 
@@ -50,23 +54,40 @@ class Mended:
     held: list[Candidate] = field(default_factory=list)
     refused: list[Candidate] = field(default_factory=list)
     report: Report | None = None
+    known: Known = field(default_factory=dict)
 
 
-def candidates(report: Report, read: Read, level: str) -> list[Candidate]:
-    """The best fix that is known for each finding, up to a level of safety."""
+def candidates(report: Report, read: Read, level: str, known: Known | None = None) -> list[Candidate]:
+    """The best fix that is known for each finding, up to a level of safety.
+
+    `known` keeps what was found in a file as it is: its tree takes far longer to make than all its fixes.
+    """
+    known = {} if known is None else known
     trees: dict[str, Tree | None] = {}
     found: list[Candidate] = []
     for finding in report.findings:
         if finding.fix is None and finding.code not in CURES:
             continue
         file, cell = notebook.split(finding.span.file)
-        if file not in trees:
-            trees[file] = _tree(file, read)
-        there = finding if cell is None else replace(finding, span=cells.whole(finding.span, read(file)))
-        fix = best(there, trees[file], level)
+        data = _content(file, read)
+        key = (file, data, replace(finding, fingerprint="", trail=()), level)
+        if key not in known:
+            if file not in trees:
+                trees[file] = _tree(file, data)
+            there = finding if cell is None else replace(finding, span=cells.whole(finding.span, data))
+            known[key] = best(there, trees[file], level)
+        fix = known[key]
         if fix is not None:
             found.append(Candidate(finding, fix))
     return found
+
+
+def _content(file: str, read: Read) -> bytes:
+    """The bytes of a file; none for one that cannot be read, in which nothing can be fixed."""
+    try:
+        return read(file)
+    except Unreadable:
+        return b""
 
 
 def best(finding: Finding, tree: Tree | None, level: str) -> Fix | None:
@@ -78,9 +99,9 @@ def best(finding: Finding, tree: Tree | None, level: str) -> Fix | None:
     return first if first is not None and LEVELS.index(first.safety) <= LEVELS.index(level) else None
 
 
-def _tree(file: str, read: Read) -> Tree | None:
+def _tree(file: str, data: bytes) -> Tree | None:
     try:
-        return Tree(parse_bytes(read(file), file))
+        return Tree(parse_bytes(data, file))
     except (Unreadable, cst.ParserSyntaxError, RecursionError):
         return None
 
@@ -109,7 +130,7 @@ def settled(done: Mended, check: Check, read: Read, level: str) -> Mended:
 def fresh(done: Mended, read: Read, level: str) -> list[Candidate]:
     """Candidates that do not touch each other and were neither made nor refused."""
     assert done.report is not None
-    found = candidates(done.report, lambda file: done.texts.get(file) or read(file), level)
+    found = candidates(done.report, lambda file: done.texts.get(file) or read(file), level, done.known)
     known = {_key(each) for each in (*done.held, *done.refused)}
     return apart(each for each in found if _key(each) not in known)
 
@@ -119,7 +140,7 @@ def _mend_nearby(done: Mended, near: Near, check: Check, read: Read, level: str)
 
     What is only found from other files is left to be tried on the whole.
     """
-    alone = Mended()
+    alone = Mended(known=done.known)
     for files in _batches(fresh(done, read, level)):
         alone.report = near(alone.texts, files)
         chosen = fresh(alone, read, level)
