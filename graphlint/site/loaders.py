@@ -53,6 +53,9 @@ def _is_next(act: Act) -> bool:
 
 def _started(story: Story, captured: Captured) -> Iterator[tuple[str, Confidence]]:
     """Threads that were started and not waited for, and how sure it is that they use the device."""
+    if any(act.name == "join" for _, act in story.between(captured.begin, captured.end, Verb.METHOD)):
+        # Threads that are waited for inside record their share of the graph.
+        return
     for index, act in story.between(-1, captured.begin, Verb.METHOD):
         if act.name != "start" or act.thing.name != "threading.Thread" or not isinstance(act.thing.node, ast.Call):
             continue
