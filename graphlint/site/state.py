@@ -22,7 +22,7 @@ def cached(story: Story) -> Told:
     for captured in story.captures:
         for _, act in story.between(captured.begin, captured.end, Verb.CACHED):
             bound = _bound(act)
-            made = _made(story, captured, act) if bound is not None else None
+            made = _made(story, captured, act) if bound is not None and _is_placed(act) else None
             if made is not None and bound is not None:
                 sure = Confidence.LIKELY if bound <= SMALL else Confidence.POSSIBLE
                 yield region(captured, story.acts), tell(CachedTensor, made, sure=sure, function=made.frame.function)
@@ -40,6 +40,13 @@ def _bound(act: Act) -> int | None:
         return 128
     known = size.value if isinstance(size, ast.Constant) else None
     return known if isinstance(known, int) else None
+
+
+def _is_placed(act: Act) -> bool:
+    """Whether a function says on which device its tensor is; without a word of it the tensor is on the host."""
+    body = act.thing.function
+    words = ast.unparse(body) if body is not None else ""
+    return any(word in words for word in ("device", ".cuda(", ".to("))
 
 
 def _made(story: Story, captured: Captured, act: Act) -> Act | None:
