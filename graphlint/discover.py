@@ -128,6 +128,7 @@ def _walk(
     stack = [(os.path.abspath(root), (*excluded, *_above(os.path.abspath(root), looked)))]
     prefix, start = reported(root), os.path.join(stack[0][0], "")
     real = os.path.join(os.path.realpath(root), "")
+    here = os.path.join(os.getcwd(), "")
     while stack:
         folder, patterns = stack.pop()
         looked.append(folder)
@@ -148,7 +149,9 @@ def _walk(
             elif entry.name.endswith(SUFFIXES) and not _is_passed_over(entry) and not _left_out(entry.path, patterns):
                 below = entry.path.removeprefix(start)
                 # Folders behind links are not entered, so only the last part of a path can be one.
-                yield Found(Path(entry.path), _joined(prefix, below)), _real(entry, real + below)
+                # The folder may contain the working folder, below which names are relative to it all the same.
+                name = reported(entry.path) if entry.path.startswith(here) else _joined(prefix, below)
+                yield Found(Path(entry.path), name), _real(entry, real + below)
 
 
 def _real(entry: os.DirEntry[str], path: str) -> str:

@@ -90,7 +90,8 @@ def _ignore(match: re.Match[str], span: Span, reach: Reach, names: Mapping[str, 
     if fault:
         return Marks((), (notice(UNKNOWN_CODE, span, fault, HELP),))
     first, last = {"ignore": reach.statement, "ignore-function": reach.function}.get(match["word"].lower(), EVERYWHERE)
-    found = tuple(Mark(names[code], first, last, span, code) for code in _codes(match["codes"]))
+    meant = ((word, _meant(word, names)) for word in _codes(match["codes"]))
+    found = tuple(Mark(code, first, last, span, word) for word, code in meant if code)
     if match["rest"].strip().removeprefix("--").strip():
         return Marks(found, ())
     return Marks(found, (notice(NO_REASON, span, "a suppression does not say why", "add `-- reason` behind it"),))
@@ -115,6 +116,11 @@ def _codes(bracket: str | None) -> list[str]:
     return [word.strip() for word in (bracket or "").strip("[]").split(",") if word.strip()]
 
 
+def _meant(word: str, names: Mapping[str, str]) -> str | None:
+    """The code that a word of a mark means, in whatever case it is written."""
+    return names.get(word) or names.get(word.upper()) or names.get(word.lower())
+
+
 def _fault(match: re.Match[str], names: Mapping[str, str]) -> str:
     if match["word"].lower() not in WORDS:
         return f"`graphlint: {match['word']}` is no mark that is understood"
@@ -123,7 +129,7 @@ def _fault(match: re.Match[str], names: Mapping[str, str]) -> str:
         return f"`graphlint: {match['word']}` names no code"
     if match["rest"].strip() and not match["rest"].strip().startswith("--"):
         return f"`{match['rest'].strip()}` is not understood behind the codes"
-    unknown = [code for code in codes if code not in names]
+    unknown = [word for word in codes if _meant(word, names) is None]
     return f"there is no rule `{unknown[0]}` to suppress" if unknown else ""
 
 

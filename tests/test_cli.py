@@ -357,3 +357,13 @@ def test_odd_files_and_names_are_told_with_a_cache_and_without(folder: Path) -> 
         told = {each["file"]: each["code"] for each in json.loads(done.stdout)["diagnostics"]}
         assert told == {"model.py": "GL101", "odd\ufffd.py": "GL101", "pipe.py": "GL901"}
         assert done.stderr == ""
+
+
+def test_a_project_is_looked_at_from_a_folder_in_it(folder: Path) -> None:
+    (folder / "sub").mkdir()
+    (folder / "graphlint.toml").write_text("")
+    (folder / "sub" / "helper.py").write_text("def read(x):\n    return x.sum().item()\n")
+    uses = FAULTY.replace("x.sum().item()", "read(x)").replace("torch\n", "torch\nfrom sub.helper import read\n", 1)
+    (folder / "uses.py").write_text(uses)
+    done = graphlint("check", "--around", "--format", "concise", "helper.py", cwd=folder / "sub")
+    assert done.stdout.startswith("helper.py:2:12: GL101")

@@ -116,3 +116,15 @@ def test_the_lock_of_an_editor_is_passed_over(tmp_path: Path) -> None:
     (tmp_path / "model.py").write_text("")
     (tmp_path / ".#model.py").symlink_to("somebody@somewhere.1")
     assert [each.path.name for each in discover([str(tmp_path)]).files] == ["model.py"]
+
+
+def test_names_below_the_working_folder_are_relative_to_it_wherever_a_walk_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sub").mkdir()
+    for name in ("a.py", "sub/b.py"):
+        (tmp_path / name).write_text("")
+    monkeypatch.chdir(tmp_path / "sub")
+    for path in ("..", str(tmp_path)):
+        names = {each.name for each in discover([path]).files}
+        assert names == {"b.py", "../a.py" if path == ".." else f"{tmp_path}/a.py"}

@@ -32,6 +32,7 @@ def codes(text: str) -> list[str]:
     [
         "# graphlint: ignore[GL101] -- accepted",
         "#graphlint:ignore[ host-read ] -- accepted",
+        "# graphlint: ignore[gl101] -- accepted",
         "# graphlint: ignore[GL102, GL101] -- see #12",
         "# noqa: GL101",
         "# noqa: E501,GL101",
