@@ -1,11 +1,12 @@
 """Findings, regions and accounts as plain lists, which is all that JSON can hold, and back.
 
-What cannot be understood raises `ValueError`, `TypeError`, `KeyError` or `IndexError`, never anything else.
+Most text is said again and again (files, functions, regions, cures), so it is kept once in a table and referred to by
+number.  What cannot be understood raises one of `WRONG`, never anything else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from graphlint.account import Account, Effects, Judged, Lines, Own
@@ -22,124 +23,164 @@ EFFECTS = {each.value: each for each in Effect}
 SURE = tuple(Confidence)
 
 
-def _effects(row: Iterable[Row]) -> Effects:
-    return tuple((name, EFFECTS[effect]) for name, effect in row)
+class Table:
+    """Texts by number."""
 
+    def __init__(self, texts: Sequence[str] = ()) -> None:
+        self.texts = list(texts)
+        self._numbers = {text: number for number, text in enumerate(self.texts)}
+        self._effects: dict[int, Effects] = {}
 
-def finding_row(each: Finding) -> Row:
-    fix = each.fix
-    return [
-        each.code,
-        each.rule,
-        each.span,
-        each.message,
-        each.effect,
-        each.effects,
-        each.confidence,
-        each.help,
-        each.region,
-        each.trail,
-        None if fix is None else [fix.title, fix.safety, [[edit.span, edit.text] for edit in fix.edits]],
-        each.fingerprint,
-        each.regions,
-    ]
+    def number(self, text: str) -> int:
+        found = self._numbers.get(text)
+        if found is None:
+            found = self._numbers[text] = len(self.texts)
+            self.texts.append(text)
+        return found
 
+    def span_row(self, span: Span) -> Row:
+        return [self.number(span.file), *span[1:]]
 
-def finding(row: Row) -> Finding:
-    code, rule, span, message, effect, effects, sure, help, region, trail, fix, fingerprint, regions = row
-    return Finding(
-        code,
-        rule,
-        Span(*span),
-        message,
-        EFFECTS[effect],
-        _effects(effects),
-        SURE[sure],
-        help,
-        region,
-        tuple(Step(Span(*place), function) for place, function in trail),
-        None if fix is None else _fix(*fix),
-        fingerprint,
-        tuple(regions),
-    )
+    def span(self, row: Row) -> Span:
+        file, line, column, end_line, end_column = row
+        return Span(self.texts[file], line, column, end_line, end_column)
 
+    def effects_row(self, effects: Effects) -> int:
+        return self.number(" ".join(f"{name} {effect.value}" for name, effect in effects))
 
-def _fix(title: str, safety: str, edits: Iterable[Row]) -> Fix:
-    return Fix(title, safety, tuple(Edit(Span(*span), text) for span, text in edits))
+    def effects(self, number: int) -> Effects:
+        if number not in self._effects:
+            words = self.texts[number].split(" ")
+            self._effects[number] = tuple((name, EFFECTS[effect]) for name, effect in zip(words[::2], words[1::2]))
+        return self._effects[number]
 
+    def finding_row(self, each: Finding) -> Row:
+        fix = each.fix
+        return [
+            self.number(each.code),
+            self.number(each.rule),
+            self.span_row(each.span),
+            each.message,
+            self.effects_row(each.effects),
+            each.confidence,
+            self.number(each.help),
+            self.number(each.region),
+            [[*self.span_row(step.span), self.number(step.function)] for step in each.trail],
+            [] if fix is None else [fix.title, fix.safety, [[self.span_row(edit.span), edit.text] for edit in fix.edits]],
+            each.fingerprint,
+            list(map(self.number, each.regions)),
+        ]
 
-def region_row(each: RegionReport) -> Row:
-    region = each.region
-    return [region.name, region.kind, region.span, each.verdict, each.findings, each.unknown_calls, each.counts]
+    def finding(self, row: Row) -> Finding:
+        code, rule, span, message, effects, sure, help, region, trail, fix, fingerprint, regions = row
+        texts, known = self.texts, self.effects(effects)
+        return Finding(
+            texts[code],
+            texts[rule],
+            self.span(span),
+            message,
+            known[0][1],
+            known,
+            SURE[sure],
+            texts[help],
+            texts[region],
+            tuple(Step(self.span(step[:5]), texts[step[5]]) for step in trail),
+            self._fix(*fix) if fix else None,
+            fingerprint,
+            tuple(map(texts.__getitem__, regions)),
+        )
 
+    def _fix(self, title: str, safety: str, edits: Iterable[Row]) -> Fix:
+        return Fix(title, safety, tuple(Edit(self.span(span), text) for span, text in edits))
 
-def region(row: Row) -> RegionReport:
-    name, kind, span, verdict, findings, unknown, counts = row
-    told = tuple((effect, number) for effect, number in counts)
-    return RegionReport(Region(name, kind, Span(*span)), verdict, findings, unknown, told)
+    def region_row(self, each: RegionReport) -> Row:
+        region = each.region
+        named = [region.name, self.number(region.kind), self.span_row(region.span)]
+        return [*named, self.number(each.verdict), each.findings, each.unknown_calls, each.counts]
 
+    def region(self, row: Row) -> RegionReport:
+        name, kind, span, verdict, findings, unknown, counts = row
+        told = tuple((effect, number) for effect, number in counts)
+        where = Region(name, self.texts[kind], self.span(span))
+        return RegionReport(where, self.texts[verdict], findings, unknown, told)
 
-def page_row(each: Page) -> Row:
-    unchecked = sorted([place.span, place.code] for place in each.unchecked)
-    return [list(map(finding_row, each.findings)), each.suppressed, each.hidden, each.limits, unchecked]
+    def page_row(self, each: Page) -> Row:
+        unchecked = sorted((self.span_row(place.span), place.code) for place in each.unchecked)
+        return [list(map(self.finding_row, each.findings)), each.suppressed, each.hidden, each.limits, unchecked]
 
+    def page(self, row: Row) -> Page:
+        findings, suppressed, hidden, limits, unchecked = row
+        places = frozenset(Place(self.span(span), code) for span, code in unchecked)
+        return Page(tuple(map(self.finding, findings)), suppressed, hidden, limits, places)
 
-def page(row: Row) -> Page:
-    findings, suppressed, hidden, limits, unchecked = row
-    places = frozenset(Place(Span(*span), code) for span, code in unchecked)
-    return Page(tuple(map(finding, findings)), suppressed, hidden, limits, places)
+    def lines_row(self, lines: Lines) -> Row:
+        return [[self.number(file), list(some.items())] for file, some in lines.items()]
+
+    def lines(self, row: Row) -> dict[str, dict[int, str]]:
+        return {self.texts[file]: dict(some) for file, some in row}
+
+    def judged_row(self, each: Judged, found: Sequence[Finding]) -> Row:
+        region = each.region
+        own = [self._own_row(one, found[one.number]) for one in each.own]
+        return [self.number(region.name), region.kind, self.span_row(region.span), own, each.unknown_calls, each.finished]
+
+    def _own_row(self, own: Own, finding: Finding) -> int | Row:
+        """Mostly a region has a finding just as the whole file has it."""
+        if (own.effects, own.confidence) == (finding.effects, finding.confidence):
+            return own.number
+        return [own.number, self.effects_row(own.effects), own.confidence]
+
+    def judged(self, row: Row, found: Sequence[Finding]) -> Judged:
+        name, kind, span, own, unknown, finished = row
+        mine = tuple(self._own(each, found) for each in own)
+        return Judged(Region(self.texts[name], kind, self.span(span)), mine, unknown, finished)
+
+    def _own(self, row: int | Row, found: Sequence[Finding]) -> Own:
+        if isinstance(row, int):
+            return Own(row, found[row].effects, found[row].confidence)
+        number, effects, sure = row
+        return Own(number, self.effects(effects), SURE[sure])
+
+    def marks_row(self, each: Marks) -> Row:
+        return [[[*mark[:3], self.span_row(mark.span), mark.word] for mark in each.marks], self._all(each.notices)]
+
+    def marks(self, row: Row) -> Marks:
+        marks, notices = row
+        read = tuple(Mark(code, first, last, self.span(span), word) for code, first, last, span, word in marks)
+        return Marks(read, tuple(map(self.finding, notices)))
+
+    def _all(self, findings: Iterable[Finding]) -> Row:
+        return list(map(self.finding_row, findings))
 
 
 def account_row(each: Account) -> Row:
-    marks = None if each.marks is None else [each.marks.marks, list(map(finding_row, each.marks.notices))]
-    return [
-        each.file,
-        list(map(finding_row, each.found)),
-        list(map(finding_row, each.broken)),
-        [_judged_row(judged) for judged in each.regions],
-        lines_row(each.lines),
-        marks,
+    """An account with its own table."""
+    table = Table()
+    rows = [
+        list(map(table.finding_row, each.found)),
+        list(map(table.finding_row, each.broken)),
+        [table.judged_row(judged, each.found) for judged in each.regions],
+        table.lines_row(each.lines),
+        [] if each.marks is None else table.marks_row(each.marks),
         each.cells,
-        sorted(each.compiled),
-        sorted(each.captured),
-        sorted(each.used),
+        *map(sorted, (each.compiled, each.captured, each.used)),
     ]
+    return [table.texts, each.file, *rows]
 
 
 def account(row: Row) -> Account:
-    file, found, broken, regions, lines, marks, cells, compiled, captured, used = row
+    texts, file, found, broken, regions, lines, marks, cells, compiled, captured, used = row
+    table = Table(texts)
+    own = tuple(map(table.finding, found))
     return Account(
         file,
-        tuple(map(finding, found)),
-        tuple(map(finding, broken)),
-        tuple(_judged(*judged) for judged in regions),
-        lines_of(lines),
-        None if marks is None else _marks(*marks),
+        own,
+        tuple(map(table.finding, broken)),
+        tuple(table.judged(judged, own) for judged in regions),
+        table.lines(lines),
+        table.marks(marks) if marks else None,
         tuple((line, cell) for line, cell in cells),
         frozenset(compiled),
         frozenset(captured),
         frozenset(used),
     )
-
-
-def lines_row(lines: Lines) -> Row:
-    return [[file, list(some.items())] for file, some in lines.items()]
-
-
-def lines_of(row: Row) -> dict[str, dict[int, str]]:
-    return {file: dict(some) for file, some in row}
-
-
-def _judged_row(each: Judged) -> Row:
-    region = each.region
-    return [region.name, region.kind, region.span, each.own, each.unknown_calls, each.finished]
-
-
-def _judged(name: str, kind: str, span: Row, own: Iterable[Row], unknown: int, finished: bool) -> Judged:
-    mine = tuple(Own(number, _effects(effects), SURE[sure]) for number, effects, sure in own)
-    return Judged(Region(name, kind, Span(*span)), mine, unknown, finished)
-
-
-def _marks(marks: Iterable[Row], notices: Iterable[Row]) -> Marks:
-    read = tuple(Mark(code, first, last, Span(*span), word) for code, first, last, span, word in marks)
-    return Marks(read, tuple(map(finding, notices)))

@@ -158,18 +158,18 @@ def _entry(
 
 
 def _whole_row(whole: Whole) -> rows.Row:
-    return [
-        whole.choices,
-        [[file, rows.page_row(told.page), rows.lines_row(told.lines)] for file, told in whole.pages.items()],
-        [[file, list(map(rows.region_row, told))] for file, told in whole.regions.items()],
-    ]
+    table = rows.Table()
+    pages = [[file, table.page_row(told.page), table.lines_row(told.lines)] for file, told in whole.pages.items()]
+    regions = [[file, list(map(table.region_row, told))] for file, told in whole.regions.items()]
+    return [table.texts, whole.choices, pages, regions]
 
 
-def _whole(choices: str, pages: rows.Row, regions: rows.Row) -> Whole:
+def _whole(texts: rows.Row, choices: str, pages: rows.Row, regions: rows.Row) -> Whole:
+    table = rows.Table(texts)
     return Whole(
         choices,
-        {file: Told(rows.page(page), rows.lines_of(lines)) for file, page, lines in pages},
-        {file: tuple(map(rows.region, told)) for file, told in regions},
+        {file: Told(table.page(page), table.lines(lines)) for file, page, lines in pages},
+        {file: tuple(map(table.region, told)) for file, told in regions},
     )
 
 
