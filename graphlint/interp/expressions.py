@@ -38,12 +38,13 @@ from graphlint.values import (
     members,
     tensors_in,
 )
+from graphlint.values.base import memo
 
 BUILTINS = {name: External(f"builtins.{name}") for name in dir(builtins)}
 MOST_ITEMS = 64
 
 
-CONSTANTS: dict[tuple[type, object], Value] = {}
+CONSTANTS: dict[tuple[type, object], Value] = memo({})
 """Values of constants that were met before."""
 
 

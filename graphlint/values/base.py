@@ -11,6 +11,7 @@ from zlib import crc32
 
 from graphlint.project import ClassDecl, FunctionDecl
 
+K = TypeVar("K")
 V = TypeVar("V", bound="Value")
 
 
@@ -45,6 +46,7 @@ class Origin(enum.Enum):
 
 
 _pool: dict[tuple[Any, ...], Value] = {}
+_memos: list[dict[Any, Any]] = []
 
 
 class Value:
@@ -81,6 +83,12 @@ def intern(cls: type[V], *content: Any) -> V:
     return cast("V", found)
 
 
+def memo(table: dict[K, Value]) -> dict[K, Value]:
+    """A table of values that were computed once; it is emptied when values are forgotten."""
+    _memos.append(table)
+    return table
+
+
 def known() -> frozenset[tuple[Any, ...]]:
     """What there is now: `forget` leaves it alone."""
     return frozenset(_pool)
@@ -90,6 +98,8 @@ def forget(kept: frozenset[tuple[Any, ...]]) -> None:
     """Drop every value that was not there before; nothing may be going on that still uses one."""
     for key in [key for key in _pool if key not in kept]:
         del _pool[key]
+    for table in _memos:
+        table.clear()
 
 
 def _order_of(part: object) -> int:

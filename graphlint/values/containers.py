@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from graphlint.types import Confidence
-from graphlint.values.base import Kind, Place, Value, intern, later
+from graphlint.values.base import Kind, Place, Value, intern, later, memo
 from graphlint.values.plain import Bool, Nothing, Number, Tensor, Text, Unknown
 
 WIDEST_UNION = 8
 MOST_JOINED = 100_000
 
-_joined: dict[tuple[Value, ...], Value] = {}
+_joined: dict[tuple[Value, ...], Value] = memo({})
 """What was joined before: the same few values meet wherever two arms do."""
 
 
