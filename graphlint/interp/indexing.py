@@ -13,16 +13,14 @@ from graphlint.events import (
     DeviceToHost,
     FrozenScalar,
     HostIndex,
-    HostMutation,
     HostToDevice,
     MaskIndex,
     ScalarStore,
     TensorBound,
 )
-from graphlint.interp.carried import is_kept, key_of, reads_first
 from graphlint.interp.dispatch import ITEMS, apply, attribute, item, register
 from graphlint.interp.frame import Frame, expression
-from graphlint.interp.mutation import path_of
+from graphlint.interp.mutation import path_of, report_stored
 from graphlint.interp.objects import record_of, store_attribute
 from graphlint.types import Confidence
 from graphlint.values import (
@@ -315,23 +313,7 @@ def _store_container(frame: Frame, owner: Table | Seq, index: Value, value: Valu
     if isinstance(target.value, ast.Attribute):
         store_attribute(frame, frame.eval(target.value.value), target.value.attr, changed)
     if any(True for _ in tensors_in(value, 1)) and (path in frame.inputs or "." in path):
-        decl = frame.summary.decl
-        kept = decl is not None and is_kept(decl, ast.unparse(target.value), target)
-        sure, keys = Confidence.POSSIBLE if kept else Confidence.CERTAIN, _keys(frame, target.value)
-        # What a method is given is the region's input, of which the capture site tells.
-        why = READ_FIRST if decl is not None and frame.receiver is None and reads_first(decl, target) else ""
-        frame.emit(HostMutation, target, sure, target=ast.unparse(target), what="entry", why=why, keys=keys)
-
-
-def _keys(frame: Frame, container: ast.expr) -> tuple[str, ...]:
-    """The attribute that holds a container, where its reads are followed."""
-    if not isinstance(container, ast.Attribute) or not isinstance(container.value, ast.Name):
-        return ()
-    owner = frame.env.get(container.value.id)
-    return (key_of(owner, container.attr),) if isinstance(owner, Instance) and not owner.fresh else ()
-
-
-READ_FIRST = "it is read before"
+        report_stored(frame, target)
 
 
 def with_entry(table: Table, key: object, value: Value) -> Table:

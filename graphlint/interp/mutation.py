@@ -6,7 +6,7 @@ import ast
 
 from graphlint.events import HostMutation, Rebound
 from graphlint.interp.binding import parameters
-from graphlint.interp.carried import is_kept, is_put_back, is_settled, key_of
+from graphlint.interp.carried import is_kept, is_put_back, is_settled, key_of, reads_first
 from graphlint.interp.dispatch import apply
 from graphlint.interp.frame import Frame
 from graphlint.interp.members import may_be_part, reach, sets, writes
@@ -198,6 +198,24 @@ def _counts_on(node: ast.Assign, target: ast.Subscript) -> bool:
     """`self.state["n"] = self.state.get("n", 0) + 1`."""
     fetched = f"{ast.unparse(target.value)}.get({ast.unparse(target.slice)}"
     return isinstance(node.value, ast.BinOp) and ast.unparse(node.value.left).startswith(fetched)
+
+
+def report_stored(frame: Frame, target: ast.Subscript) -> None:
+    """`self.cache[key] = tensor`: an entry of a container that outlives the call is stored once, at capture."""
+    decl, container = frame.summary.decl, target.value
+    kept = decl is not None and is_kept(decl, ast.unparse(container), target)
+    # What a method is given is the region's input, of which the capture site tells.
+    why = READ_FIRST if decl is not None and frame.receiver is None and reads_first(decl, target) else ""
+    keys: tuple[str, ...] = ()
+    match container:
+        case ast.Attribute(value=ast.Name(id=name), attr=attr):
+            owner = frame.env.get(name)
+            keys = (key_of(owner, attr),) if isinstance(owner, Instance) and not owner.fresh else ()
+    sure = Confidence.POSSIBLE if kept else Confidence.CERTAIN
+    frame.emit(HostMutation, target, sure, target=ast.unparse(target), what="entry", why=why, keys=keys)
+
+
+READ_FIRST = "it is read before"
 
 
 def report_growth(frame: Frame, node: ast.AST) -> None:
