@@ -156,7 +156,9 @@ def _collect(
     if spec.vararg is not None:
         env[spec.vararg.arg] = Seq("tuple", tuple(extra), arguments.more)
     if spec.kwarg is not None:
-        env[spec.kwarg.arg] = Table(tuple(keywords.items()), arguments.more_keywords)
+        # Of what `**` spreads here, nobody knows whether it is under the name that the body asks for.
+        more = arguments.more_keywords
+        env[spec.kwarg.arg] = Table(tuple(keywords.items()), None if more is None else doubtful(more))
 
 
 def receiver_missing(decl: FunctionDecl) -> bool:

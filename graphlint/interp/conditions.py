@@ -95,7 +95,7 @@ def _about_platform(frame: Frame, node: ast.expr, value: Value) -> Test | None:
     if isinstance(node, ast.Call) and not node.args and not node.keywords:
         node = node.func
     name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-    if not name or not isinstance(value, (Unknown, Opaque, Bool)):
+    if not name or not all(isinstance(each, (Unknown, Opaque, Bool)) for each in members(value)):
         return None
     answer = True if is_capturing(name) and may_be_flag(value) else platform(name)
     if answer is None:
@@ -107,7 +107,10 @@ def _about_platform(frame: Frame, node: ast.expr, value: Value) -> Test | None:
 
 def may_be_flag(value: Value) -> bool:
     """Whether an answer is none of torch's: nobody knows it, or it is what a flag holds before anything is captured."""
-    return not isinstance(value, Bool) or (value.false_on is Target.BOTH and value.true_on in (Target.BOTH, Target.NONE))
+    return all(
+        not isinstance(each, Bool) or (each.false_on is Target.BOTH and each.true_on in (Target.BOTH, Target.NONE))
+        for each in members(value)
+    )
 
 
 def _about_place(frame: Frame, node: ast.expr, construct: str) -> Test | None:
