@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from fnmatch import fnmatchcase
 from typing import Any
 
-from graphlint.events import FrozenScalar, HostCompare
+from graphlint.events import HostCompare
 from graphlint.interp.conditions import test, truth
 from graphlint.interp.dispatch import apply, attribute
 from graphlint.interp.frame import Frame, State, expression
+from graphlint.interp.frozen import note_frozen
 from graphlint.interp.warmth import product
 from graphlint.types import Confidence, Target
 from graphlint.values import (
@@ -99,22 +100,6 @@ def binary(frame: Frame, op: ast.operator, left: Value, right: Value, node: ast.
         if not isinstance(method, Unknown):
             return apply(frame, method, Arguments((right,)), node)
     return _unknown(op, left, right)
-
-
-def note_frozen(frame: Frame, operands: Iterable[Value], node: ast.AST) -> None:
-    """A host scalar from outside the region meets a device tensor: a kernel takes its value, once, at capture.
-
-    Of a number it is only known that other methods write it; whether the region does is seen when it is read out.
-    """
-    values = list(operands)
-    tensors = [each for each in values if isinstance(each, Tensor)]
-    if not any(each.place is Place.DEVICE for each in tensors):
-        return
-    frozen = next((each for each in tensors if each.place is Place.HOST and each.role == "input"), None)
-    if frozen is not None:
-        frame.emit(FrozenScalar, node, frozen.sure, what="host tensor")
-    elif any(isinstance(each, Number) and each.origin is Origin.STATE for each in values):
-        frame.emit(FrozenScalar, node, Confidence.LIKELY, what="number")
 
 
 def _unknown(op: ast.operator, left: Value, right: Value) -> Value:

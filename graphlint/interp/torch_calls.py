@@ -12,8 +12,8 @@ from graphlint.effects.table import lookup
 from graphlint.interp.dispatch import count_unknown
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
+from graphlint.interp.frozen import note_frozen
 from graphlint.interp.handlers import MODULE_METHODS
-from graphlint.interp.operators import note_frozen
 from graphlint.interp.raising import raise_effect, short
 from graphlint.interp.results import MODULE, result
 from graphlint.types import Confidence

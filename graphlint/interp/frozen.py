@@ -1,0 +1,27 @@
+"""Host values that a kernel takes once, when it is recorded."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from graphlint.events import FrozenScalar
+from graphlint.interp.frame import Frame
+from graphlint.types import Confidence
+from graphlint.values import Number, Origin, Place, Tensor, Value
+
+
+def note_frozen(frame: Frame, operands: Iterable[Value], node: ast.AST) -> None:
+    """A host scalar from outside the region meets a device tensor: a kernel takes its value, once, at capture.
+
+    Of a number it is only known that other methods write it; whether the region does is seen when it is read out.
+    """
+    values = list(operands)
+    tensors = [each for each in values if isinstance(each, Tensor)]
+    if not any(each.place is Place.DEVICE for each in tensors):
+        return
+    frozen = next((each for each in tensors if each.place is Place.HOST and each.role == "input"), None)
+    if frozen is not None:
+        frame.emit(FrozenScalar, node, frozen.sure, what="host tensor")
+    elif any(isinstance(each, Number) and each.origin is Origin.STATE for each in values):
+        frame.emit(FrozenScalar, node, Confidence.LIKELY, what="number")
