@@ -367,3 +367,13 @@ def test_a_project_is_looked_at_from_a_folder_in_it(folder: Path) -> None:
     (folder / "uses.py").write_text(uses)
     done = graphlint("check", "--around", "--format", "concise", "helper.py", cwd=folder / "sub")
     assert done.stdout.startswith("helper.py:2:12: GL101")
+
+
+def test_a_baseline_that_is_written_anew_keeps_what_it_accepted(folder: Path) -> None:
+    (folder / "graphlint.toml").write_text('baseline = "known.json"\n')
+    for number in (1, 2, 3):
+        (folder / f"m{number}.py").write_text(FAULTY)
+        told = graphlint("check", "--write-baseline", "known.json", cwd=folder).stdout
+        assert f"{number + 1} findings accepted in `known.json`" in told
+        assert graphlint("check", cwd=folder).returncode == 0
+    assert "contradict" in graphlint("check", "--write-baseline", "x.json", "--prune-baseline", cwd=folder).stderr

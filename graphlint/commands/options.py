@@ -40,6 +40,8 @@ def agree(paths: Sequence[str], options: Mapping[str, object]) -> None:
     writes = [each for each in ("--fix", "--unsafe-fixes", "--add-ignores") if _is_said(options, each)]
     if len(writes) > 1 and "--add-ignores" in writes:
         raise UsageError(f"`{writes[0]}` and `--add-ignores` write differently", "run one, and then the other")
+    if options["write_baseline"] and any(_is_said(options, each) for each in ("--prune-baseline", "--strict-baseline")):
+        raise UsageError("`--write-baseline` and what is done with an older one contradict each other", "run one of them")
     for each in ("--watch", "--around", *writes):
         if is_stdin and _is_said(options, each):
             raise UsageError(f"what is read from stdin cannot be used with `{each}`", "give the file by name")
@@ -69,7 +71,9 @@ def overridden(settings: Config, options: Mapping[str, object]) -> Config:
         said["torch_version"] = read(BY_KEY["torch-version"], options["torch_version"], "`--torch-version`")
     if options.get("exclude"):
         said["exclude"] = (*settings.exclude, *split(options["exclude"]))
-    if options.get("baseline") is not None:
+    if options.get("write_baseline"):
+        said["baseline"] = ""  # all that is present is listed, also what an older baseline accepts
+    elif options.get("baseline") is not None:
         said["baseline"] = os.path.abspath(str(options["baseline"])) if options["baseline"] else ""
     return replace(settings, **said)  # type: ignore[arg-type]  # each value has the type of its field
 
