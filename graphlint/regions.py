@@ -120,15 +120,16 @@ def sites(module: Module) -> Iterator[Site]:
     captures = any(word in text for word in CAPTURING_WORDS) and CAPTURING.search(text)
     if not captures and not ('"fn"' in text and '"args"' in text):
         return
+    managers = _managers(module.source.tree.body)
     for node, owner in _functions(module.source.tree.body, None, module):
-        if _is_site(node):
+        if _is_site(node) or _enters(node, managers):
             yield Site(module, module.function(node, owner, node.name))
     rest = [
         node
         for node in module.source.tree.body
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
     ]
-    if any(_is_site(node) for node in rest):
+    if any(_is_site(node) or _enters(node, managers) for node in rest):
         yield Site(module, None)
 
 
@@ -147,6 +148,30 @@ def _functions(
 
 def _is_site(node: ast.AST) -> bool:
     return any(_captures(inner) or _is_case(inner) for inner in walk(node))
+
+
+def _managers(body: list[ast.stmt]) -> frozenset[str]:
+    """The functions of a file that yield inside a capture: context managers around one."""
+    return frozenset(
+        node.name
+        for node in body
+        if isinstance(node, ast.FunctionDef)
+        and any(isinstance(each, ast.With) and _captures(each) and _yields(each) for each in walk(node))
+    )
+
+
+def _yields(node: ast.AST) -> bool:
+    return any(isinstance(each, ast.Yield) for each in walk(node))
+
+
+def _enters(node: ast.AST, managers: frozenset[str]) -> bool:
+    """Whether a `with` of a function or of the module's top is about one of these."""
+    return bool(managers) and any(
+        isinstance(item.context_expr, ast.Call) and _last(item.context_expr) in managers
+        for each in walk(node)
+        if isinstance(each, ast.With)
+        for item in each.items
+    )
 
 
 def _captures(node: ast.AST) -> bool:

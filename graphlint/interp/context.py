@@ -11,6 +11,8 @@ from graphlint.interp.dispatch import apply, attribute, element
 from graphlint.interp.frame import Frame, Link, Summary
 from graphlint.interp.machine import Capture
 from graphlint.interp.warmth import is_told_whole
+from graphlint.project import FunctionDecl, Outside
+from graphlint.syntax import nested, walk
 from graphlint.types import Region, Target
 from graphlint.values import (
     Arguments,
@@ -42,13 +44,33 @@ def enter(frame: Frame, value: Value, node: ast.expr) -> tuple[Value, Callable[[
     if isinstance(value, DeviceValue):
         frame.devices.append(value)
         return value, lambda: _leave_device(frame)
-    if isinstance(value, ExternalObject) and value.name in CAPTURES:
+    if (isinstance(value, ExternalObject) and value.name in CAPTURES) or _captures(frame, node):
         return value, _start_capture(frame, node)
     if isinstance(value, Instance):
         return _enter_instance(frame, value, node), _nothing
     if isinstance(value, Seq) and value.form == "iter":
         return element(frame, value, node), _nothing
     return (value if not isinstance(value, Opaque) else Opaque()), _nothing
+
+
+def _captures(frame: Frame, node: ast.expr) -> bool:
+    """Whether an expression calls a context manager of the tree that yields inside a capture."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+        return False
+    found = frame.machine.project.lookup(frame.module, node.func.id)
+    if not isinstance(found, FunctionDecl) or not isinstance(found.node.body, list):
+        return False
+    return any(
+        isinstance(each, ast.With)
+        and any(_is_capture(frame, found, item.context_expr) for item in each.items)
+        and any(isinstance(part, ast.Yield) for part in walk(each))
+        for each in nested(found.node.body)
+    )
+
+
+def _is_capture(frame: Frame, decl: FunctionDecl, node: ast.expr) -> bool:
+    called = frame.machine.project.dotted(decl.module, node.func) if isinstance(node, ast.Call) else None
+    return isinstance(called, Outside) and called.name in CAPTURES
 
 
 def _leave_device(frame: Frame) -> None:

@@ -220,9 +220,26 @@ def _format(walker: Walker, node: ast.JoinedStr) -> Thing:
     return walker.thing(Kind.CONSTANT, node)
 
 
+def is_generator(walker: Walker, node: ast.expr) -> bool:
+    """Whether an expression calls a function of the tree that `contextlib` makes a context manager of."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, (ast.Name, ast.Attribute)):
+        return False
+    function = walker.evaluate(node.func)
+    body = function.function
+    if function.kind is not Kind.FUNCTION or function.module is None or not isinstance(body, ast.FunctionDef):
+        return False
+    names = [walker.project.dotted(function.module, mark) for mark in body.decorator_list]
+    return any(getattr(name, "name", "").startswith("contextlib.") for name in names)
+
+
 def _yield(walker: Walker, node: ast.Yield) -> Thing:
-    if node.value is not None:
-        walker.act(Verb.KEEP, node, walker.evaluate(node.value), name="yield")
+    value = walker.evaluate(node.value) if node.value is not None else walker.thing(Kind.NONE, node)
+    if walker.resumes and walker.frame.node is walker.resumes[-1][0]:
+        call, resume = walker.resumes.pop()
+        resume(value)
+        walker.resumes.append((call, resume))
+    elif node.value is not None:
+        walker.act(Verb.KEEP, node, value, name="yield")
     return walker.thing(Kind.UNKNOWN, node)
 
 

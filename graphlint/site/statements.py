@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from graphlint.project import imported
 from graphlint.site.acts import Verb
-from graphlint.site.expressions import element, entry, is_slice, truth
+from graphlint.site.expressions import element, entry, is_generator, is_slice, truth
 from graphlint.site.things import Kind, Slot, Thing
 from graphlint.site.walker import Walker
 
@@ -94,6 +94,9 @@ def _annotated(walker: Walker, node: ast.AnnAssign) -> bool:
 def _augmented(walker: Walker, node: ast.AugAssign) -> bool:
     value = walker.evaluate(node.value)
     before = walker.evaluate(node.target)
+    if value.kind is Kind.CONTAINER:
+        for thing in value.slots.values():
+            walker.act(Verb.KEEP, node, thing, other=before, name="+=")
     if before.kind in (Kind.NUMBER, Kind.CONSTANT) and value.kind is not Kind.TENSOR:
         assign(walker, node.target, walker.thing(Kind.NUMBER, node), node)
     else:
@@ -168,19 +171,56 @@ def _while(walker: Walker, node: ast.While) -> bool:
 
 
 def _with(walker: Walker, node: ast.With | ast.AsyncWith) -> bool:
-    opened: list[tuple[ast.withitem, Thing]] = []
-    for item in node.items:
-        thing = walker.evaluate(item.context_expr)
-        if item.optional_vars is not None:
-            assign(walker, item.optional_vars, thing, node)
-        walker.enter(node, thing)
-        walker.act(Verb.ENTER, item.context_expr, thing)
-        opened.append((item, thing))
-    ended = walker.run(node.body)
-    for item, thing in reversed(opened):
-        walker.act(Verb.LEAVE, item.context_expr, thing)
+    return _entered(walker, node, 0)
+
+
+def _entered(walker: Walker, node: ast.With | ast.AsyncWith, place: int) -> bool:
+    """Enter the items of a `with` from one on, run its body, and leave them."""
+    if place == len(node.items):
+        return walker.run(node.body)
+    item = node.items[place]
+    if is_generator(walker, item.context_expr):
+        return _around(walker, node, place)
+    thing = walker.evaluate(item.context_expr)
+    if item.optional_vars is not None:
+        assign(walker, item.optional_vars, thing, node)
+    walker.enter(node, thing)
+    walker.act(Verb.ENTER, item.context_expr, thing)
+    outer = walker.stacked.get(id(thing))
+    walker.stacked[id(thing)] = []
+    ended = _entered(walker, node, place + 1)
+    for inner_node, inner in reversed(walker.stacked.pop(id(thing))):
+        walker.act(Verb.LEAVE, inner_node, inner)
         walker.leave()
+    if outer is not None:
+        walker.stacked[id(thing)] = outer
+    walker.act(Verb.LEAVE, item.context_expr, thing)
+    walker.leave()
     return ended
+
+
+def _around(walker: Walker, node: ast.With | ast.AsyncWith, place: int) -> bool:
+    """A context manager of the tree that is a generator: the body runs where it yields."""
+    item = node.items[place]
+    ended: list[bool] = []
+    scope, frame, returned = walker.scope, walker.frame, walker.returned
+
+    def resume(given: Thing) -> None:
+        if ended:
+            return
+        inner = walker.scope, walker.frame, walker.returned
+        walker.scope, walker.frame, walker.returned = scope, frame, returned
+        if item.optional_vars is not None:
+            assign(walker, item.optional_vars, given, node)
+        ended.append(_entered(walker, node, place + 1))
+        walker.scope, walker.frame, walker.returned = inner
+
+    walker.resumes.append((item.context_expr, resume))
+    given = walker.evaluate(item.context_expr)
+    walker.resumes.pop()
+    if not ended:
+        resume(given)
+    return ended[0]
 
 
 def _try(walker: Walker, node: ast.Try) -> bool:

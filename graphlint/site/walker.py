@@ -39,6 +39,8 @@ class Walker:
         self.maybe = 0
         self.made = Thing(Kind.NONE)
         self.entered: dict[int, int] = {}
+        self.resumes: list[tuple[ast.expr, Callable[[Thing], None]]] = []
+        self.stacked: dict[int, list[tuple[ast.AST, Thing]]] = {}
         self._evaluate = evaluate
         self._run = run
 
