@@ -193,3 +193,9 @@ def test_what_is_predicted_is_for_the_torch_that_ran(tmp_path: Path) -> None:
     path.write_text("import torch\n\n\n# graphlint: region\ndef step(x):\n    return torch.multinomial(x, 1)\n")
     for version, codes in (("2.4.1+cu121", ["GL106", "GL801"]), ("2.11.0", []), ("", [])):
         assert [each.code for each in predictions.predicted([str(path)], tmp_path, version)] == codes
+
+
+def test_a_miss_without_any_prediction_says_how_code_is_marked() -> None:
+    hint = "`# graphlint: region` above a `def`"
+    assert hint in show.text(REFUSED, reconcile([], REFUSED), "", Path("."))
+    assert hint not in show.text(REFUSED, reconcile([predicted(12)], REFUSED), "", Path("."))

@@ -96,6 +96,8 @@ def _verdicts(found: Reconciled, root: Path) -> list[str]:
             place = f"{short(each.finding.file, root)}:{each.finding.line}"
             lines.append(f"    {each.verdict:<9}  {each.finding.code}  {place}: {each.finding.message} ({each.why})")
     lines += [f"    missed     {each.effect:<6} {short(each.file, root)}:{each.line}: {each.why}" for each in found.missed]
+    if found.missed and not found.verdicts:
+        lines.append("    `# graphlint: region` above a `def` tells `check` that it is captured, if nothing else does")
     idle = found.count(IDLE)
     return [*lines, f"    {idle} not exercised by these inputs"] if idle else lines
 
