@@ -32,6 +32,13 @@ def _stepped(act: Act) -> Thing | None:
     return other if other is not None and other.kind is Kind.OPTIMIZER else None
 
 
+def _is_optimizer(story: Story, act: Act) -> bool:
+    """Whether an act steps something given that is used as optimizers are: it has gradients set to zero as well."""
+    if act.name != "step" or act.thing.kind is not Kind.UNKNOWN:
+        return False
+    return any(each.verb is Verb.METHOD and each.name == "zero_grad" and each.thing is act.thing for each in story.acts)
+
+
 def rates(story: Story) -> Told:
     """Learning rates that change behind the back of a captured step."""
     for captured in story.captures:
@@ -120,9 +127,8 @@ def dropped(story: Story) -> Told:
             continue
         for index, act in story.between(captured.end, len(story.acts), Verb.METHOD):
             replay = story.next_replay(captured, index) if act.name == "zero_grad" and _clears(act) else None
-            if replay is not None and any(
-                _stepped(each) for _, each in story.between(replay, len(story.acts), Verb.METHOD)
-            ):
+            later = story.between(replay, len(story.acts), Verb.METHOD) if replay is not None else ()
+            if any(_stepped(each) or _is_optimizer(story, each) for _, each in later):
                 yield region(captured, story.acts), tell(GradientsDropped, act, call=act.text)
 
 
@@ -134,11 +140,13 @@ def piled(story: Story) -> Told:
         if not backwards or not before:
             continue
         last = story.acts.index(backwards[0])
-        around = [act for _, act in story.between(before[-1], last, Verb.METHOD, Verb.BIND)]
+        around = [(at, act) for at, act in story.between(before[-1], last, Verb.METHOD, Verb.BIND)]
         after = [
             act
             for _, act in story.between(captured.end, len(story.acts), Verb.METHOD)
             if act.name in ("zero_grad", "zero_")
         ]
-        if not any(act.name == "zero_grad" or _clears(act) for act in around) and not after:
+        # Zeroing in place helps where it is recorded; before the capture, gradients must go.
+        cleared = any(_clears(act) or (act.name == "zero_grad" and at > captured.begin) for at, act in around)
+        if not cleared and not after:
             yield region(captured, story.acts), tell(GradientsPileUp, backwards[0], call=backwards[0].text)
