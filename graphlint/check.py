@@ -223,10 +223,20 @@ def _by_cell(some: Lines, cells: Cells) -> dict[str, tuple[str, ...]]:
     """Lines by file, or by cell of a notebook, at their index; those that nobody asked for are left empty."""
     found: dict[str, dict[int, str]] = {}
     for file, numbered in some.items():
+        if file not in cells:
+            found[file] = dict(numbered)
+            continue
         for number, text in numbered.items():
             place = _in_cell(Span(file, number, 0, number, 0), cells)
             found.setdefault(place.file, {})[place.line] = text
-    return {file: tuple(found[file].get(number, "") for number in range(1, max(found[file]) + 1)) for file in sorted(found)}
+    return {file: _whole(found[file]) for file in sorted(found) if found[file]}
+
+
+def _whole(some: Mapping[int, str]) -> tuple[str, ...]:
+    lines = [""] * max(some)
+    for number, text in some.items():
+        lines[number - 1] = text
+    return tuple(lines)
 
 
 def _in_cells(finding: Finding, cells: Cells) -> Finding:

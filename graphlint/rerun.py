@@ -113,7 +113,9 @@ class Run:
     def _stale(self) -> tuple[dict[Fact, str], frozenset[str]]:
         """The facts as they are now, and the files that are new or rest on something that changed."""
         before, changed = self.before, self.looks.changed
-        same = before.folders == looks.settled(before.folders, self.when) and before.entries.keys() == self.files.keys()
+        here = looks.settled(before.folders, self.when)
+        same = before.folders == here and before.entries.keys() == self.files.keys()
+        self.folders = here if same else {}
         facts = before.facts if same else looks.answers(before.facts, self.roots)
         # What was found in a file that is not of the run is not told, so it counts who is.
         other = {str(each.path) for each in self.files.values()} ^ {each.path for each in before.entries.values()}
@@ -149,7 +151,9 @@ class Run:
         )
 
     def _names(self, name: str) -> frozenset[str]:
-        return frozenset(each.region.name for each in self._account(name).regions)
+        known = self.accounts.get(name)
+        regions = self.before.whole.regions.get(name, ()) if known is None else known.regions
+        return frozenset(each.region.name for each in regions)
 
     def _account(self, name: str) -> Account:
         if name not in self.accounts:
@@ -215,13 +219,20 @@ class Run:
         needed = {fact for each in self.entries.values() for fact in each.needs}
         facts = {fact: path for fact, path in self.facts.items() if fact in needed}
         paths = {each.path for each in self.entries.values()} | {path for path in facts.values() if path}
-        folders = self.roots.folders_of((*facts, *(each.home for each in self.entries.values())))
         return Tree(
             self.before.basis,
             facts,
             self.looks.after(paths),
-            looks.settled(folders, self.when),
+            self._folders(facts),
             tree.found_in(self.around),
             dict(sorted(self.entries.items())),
             self.whole,
         )
+
+    def _folders(self, facts: Collection[Fact]) -> dict[str, str]:
+        """The folders on which the facts rest; those of facts that were known are looked at as the run begins."""
+        here, before = self.folders, self.before
+        names = {fact for fact in facts if not here or fact not in before.facts}
+        names.update(each.home for name, each in self.entries.items() if before.entries.get(name) is not each)
+        fresh = self.roots.folders_of(names).difference(here)
+        return {**here, **looks.settled(fresh, self.when)}

@@ -39,10 +39,9 @@ class Looks:
         return {path: self._known(path) for path in sorted(paths)}
 
     def _known(self, path: str) -> Look:
+        if path in self._before and path not in self.changed and path not in self._digests:
+            return self._before[path]
         look = witness.look(path)
-        before = self._before.get(path)
-        if before is not None and before[0] == look:
-            return before
         if witness.is_settled(look, self._when):
             return look, self._digests.get(path) or witness.content(path)
         digest = witness.content(path)
