@@ -22,6 +22,7 @@ from graphlint.source import Source
 __all__ = ["Assigned", "ClassDecl", "FunctionDecl", "Imported", "Module", "Outside", "Project", "Resolved", "Symbol"]
 
 DEEPEST_CHAIN = 24
+FEW_STARS = 8
 
 
 Resolved = ClassDecl | FunctionDecl | Module | Assigned | Outside
@@ -154,7 +155,7 @@ class Project:
             below = self.module(f"{module.name}.{name}", module)
             if below is not None:
                 return below
-        for star in module.stars:
+        for star in _likeliest(module.stars, name):
             target = self.module(star, module)
             found = None if target is None else self.lookup(target, name, depth + 1)
             if found is not None:
@@ -253,6 +254,18 @@ class Project:
             if isinstance(base, ClassDecl) and name in base.members:
                 return base, base.members[name]
         return None
+
+
+def _likeliest(stars: list[str], name: str) -> list[str]:
+    """Star imports with those first whose module is called like a name: an index of a library has hundreds of them."""
+    if len(stars) < FEW_STARS:
+        return stars
+    word = name.lower()
+
+    def alike(star: str) -> int:
+        return sum(len(part) for part in star.rpartition(".")[2].lower().split("_") if part in word)
+
+    return sorted(stars, key=alike, reverse=True)
 
 
 def _linearize(order: dict[ClassDecl | Outside, None], chains: list[tuple[ClassDecl | Outside, ...]]) -> None:

@@ -187,9 +187,23 @@ class Run:
         around = {*self.before.around, *tree.found_in(self.around)}
         if self._is_chosen_anew():
             return frozenset(around.union(*(each.found_in for each in (*here.values(), *before.values()))))
-        gone = [each.found_in for name, each in before.items() if here.get(name) is not each]
-        come = [each.found_in for name, each in here.items() if before.get(name) is not each]
+        gone = [each.found_in for name, each in before.items() if name not in here]
+        come = [self._says_else(name) for name, each in here.items() if before.get(name) is not each]
         return frozenset(around.union(*gone, *come))
+
+    def _says_else(self, name: str) -> set[str]:
+        """The files of which the account of one says something else than before; of itself it may always."""
+        now, old = self._account(name), self.before.entries.get(name)
+        if old is None:
+            return set(tree.found_in(now))
+        was = old.account()
+        said, before = pages.by_file(now), pages.by_file(was)
+        same = {
+            file
+            for file, found in said.items()
+            if found == before.get(file) and needed(found, now.lines) == needed(found, was.lines)
+        }
+        return (said.keys() | before.keys() | {name}) - (same - {name})
 
     def _pages(self, again: frozenset[str], chooser: Chooser) -> dict[str, Told]:
         """The pages of some files, from every account that has something to say there."""
