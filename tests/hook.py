@@ -12,10 +12,11 @@ ROOT = Path(__file__).parents[1]
 WHO = ("-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false")
 
 
-def git(folder: Path, *arguments: str) -> str:
+def git(folder: Path, *arguments: str, given: str | None = None) -> str:
     clean = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
     command = ["git", *WHO, *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True, env=clean).stdout
+    data = None if given is None else given.encode()
+    return subprocess.run(command, cwd=folder, input=data, capture_output=True, check=True, env=clean).stdout.decode()
 
 
 def cloned(folder: Path) -> tuple[Path, str]:

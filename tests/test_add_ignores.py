@@ -17,6 +17,7 @@ from graphlint.notices import UNREADABLE, notice
 from graphlint.source import parse_bytes
 from graphlint.suppress import apply, marks
 from graphlint.types import Finding, Span
+from tests.hook import git
 from tests.test_cli import FAULTY, graphlint
 
 NAMES = {"GL901": "GL901", "GL101": "GL101"}
@@ -135,3 +136,17 @@ def test_a_mark_without_a_reason_is_not_added_to_where_reasons_are_needed() -> N
     for need, line in ((False, 1), (True, 2)):
         new = spliced(data, edits(Tree(parse_bytes(data, "x.py")), found, Form(NAMES, "why", need))).decode()
         assert len(new.splitlines()) == line
+
+
+def test_git_applies_what_diff_shows(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    (tmp_path / "a b").mkdir()
+    styles = {"noeol.py": FAULTY.rstrip("\n"), "crlf.py": FAULTY.replace("\n", "\r\n"), "a b/é.py": FAULTY}
+    for name, text in styles.items():
+        (tmp_path / name).write_bytes(text.encode())
+    for options in (["--fix"], ["--add-ignores", "why"]):
+        shown = graphlint("check", "--diff", *options, cwd=tmp_path)
+        git(tmp_path, "apply", "-", given=shown.stdout)
+        assert graphlint("check", cwd=tmp_path).returncode == 0
+        git(tmp_path, "apply", "-R", "-", given=shown.stdout)
+    assert {name: (tmp_path / name).read_bytes().decode() for name in styles} == styles
