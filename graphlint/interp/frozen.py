@@ -1,14 +1,14 @@
-"""Host values that a kernel takes once, when it is recorded."""
+"""Operands: host values that a kernel takes once, when it is recorded, and tensors that a text takes in."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
 
-from graphlint.events import FrozenScalar
+from graphlint.events import FrozenScalar, HostFormat
 from graphlint.interp.frame import Frame
 from graphlint.types import Confidence
-from graphlint.values import Number, Origin, Place, Tensor, Value
+from graphlint.values import Number, Origin, Place, Tensor, Value, tensors_in
 
 
 def note_frozen(frame: Frame, operands: Iterable[Value], node: ast.AST) -> None:
@@ -25,3 +25,10 @@ def note_frozen(frame: Frame, operands: Iterable[Value], node: ast.AST) -> None:
         frame.emit(FrozenScalar, node, frozen.sure, what="host tensor")
     elif any(isinstance(each, Number) and each.origin is Origin.STATE for each in values):
         frame.emit(FrozenScalar, node, Confidence.LIKELY, what="number")
+
+
+def note_formatted(frame: Frame, op: ast.operator, value: Value, node: ast.AST) -> None:
+    """`"mean %s" % x.mean()` copies the tensor to the host."""
+    for tensor in tensors_in(value) if isinstance(op, ast.Mod) else ():
+        if tensor.place is Place.DEVICE:
+            frame.emit(HostFormat, node, tensor.sure, construct="%")

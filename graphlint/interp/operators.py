@@ -12,7 +12,7 @@ from graphlint.events import HostCompare
 from graphlint.interp.conditions import test, truth
 from graphlint.interp.dispatch import apply, attribute
 from graphlint.interp.frame import Frame, State, expression
-from graphlint.interp.frozen import note_frozen
+from graphlint.interp.frozen import note_formatted, note_frozen
 from graphlint.interp.warmth import product
 from graphlint.types import Confidence, Target
 from graphlint.values import (
@@ -82,6 +82,9 @@ def binary(frame: Frame, op: ast.operator, left: Value, right: Value, node: ast.
         pairs = [(one, other) for one in members(left) for other in members(right)]
         legal = [pair for pair in pairs if not any(isinstance(value, Nothing) for value in pair)]
         return join_all([binary(frame, op, one, other, node) for one, other in legal]) if legal else Unknown()
+    if isinstance(left, Text):
+        note_formatted(frame, op, right, node)
+        return Text()
     if isinstance(left, Tensor) or isinstance(right, Tensor):
         note_frozen(frame, (left, right), node)
         if isinstance(op, ast.MatMult):
@@ -93,8 +96,6 @@ def binary(frame: Frame, op: ast.operator, left: Value, right: Value, node: ast.
         return _number(op, left, right)
     if isinstance(left, Seq):
         return _sequence(op, left, right)
-    if isinstance(left, Text):
-        return Text()
     if isinstance(left, Instance) and type(op) in DUNDER:
         method = attribute(frame, left, DUNDER[type(op)], node)
         if not isinstance(method, Unknown):
