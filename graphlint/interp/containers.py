@@ -9,7 +9,7 @@ from graphlint.interp.dispatch import element
 from graphlint.interp.expressions import formats
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import device_tensor, first, function, method
-from graphlint.interp.indexing import with_entry
+from graphlint.interp.indexing import other_entry, with_entry
 from graphlint.interp.mutation import path_of, report_growth
 from graphlint.interp.objects import store_attribute
 from graphlint.values import (
@@ -160,7 +160,7 @@ def get(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> V
     for known, entry in receiver.items:
         if known == name and name is not None:
             return entry
-    found = receiver.element() if name is None else receiver.rest
+    found = receiver.element() if name is None else other_entry(receiver)
     if found is None:
         return default if default is not None else Nothing()
     return join(one_of(found), default if default is not None else Nothing())

@@ -44,6 +44,7 @@ from graphlint.values import (
     Union,
     Unknown,
     Value,
+    doubtful,
     join,
     join_all,
     members,
@@ -245,8 +246,14 @@ def table_item(frame: Frame, table: Table, index: Value, node: ast.AST) -> Value
         for known, value in table.items:
             if known == key:
                 return value
-        return one_of(table.rest) if table.rest is not None else Unknown()
+        found = other_entry(table)
+        return Unknown() if found is None else one_of(found)
     return one_of(table.element())
+
+
+def other_entry(table: Table) -> Value | None:
+    """What stands under a name that a dictionary is not known to have; beside known ones that is hardly a tensor."""
+    return doubtful(table.rest) if table.items and table.rest is not None else table.rest
 
 
 @register(ITEMS, Instance)

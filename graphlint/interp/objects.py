@@ -355,6 +355,20 @@ def _last(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
+def _registered(record: Record, name: str, value: Value) -> Value:
+    """A tensor that is bound to the name of a buffer or parameter takes its place, and moves with the module."""
+    known = [each for each in record.written.get(name, ()) if isinstance(each, Tensor)]
+    role = next((each.role for each in known if each.role in ("buffer", "parameter")), "")
+    if not role:
+        return value
+    return join_all(
+        [
+            each.replace(place=Place.DEVICE, role=role) if isinstance(each, Tensor) and each.place is Place.HOST else each
+            for each in members(value)
+        ]
+    )
+
+
 def store_attribute(frame: Frame, owner: Value, name: str, value: Value) -> None:
     """Remember a write to an attribute: of an object under construction, or of one whose writers are being explored."""
     machine = frame.machine
@@ -365,7 +379,7 @@ def store_attribute(frame: Frame, owner: Value, name: str, value: Value) -> None
         if record is not None and record.building:
             if record.effects:
                 record.make(machine, name)
-            record.write(name, value, not frame.conditional)
+            record.write(name, _registered(record, name, value), not frame.conditional)
         elif machine.writes and machine.writes[-1][0] is member:
             writes = machine.writes[-1][1]
             writes[name] = join(writes[name], value) if name in writes else value
