@@ -193,7 +193,8 @@ def _compared(left: ast.expr, op: ast.cmpop, right: ast.expr, words: _Words) -> 
     state = frozenset(words.words(left)) | frozenset(words.words(right))
     if isinstance(op, (ast.Eq, ast.Is)):
         # `if index == -1: index = ...` asks for a mark that stands for nothing.
-        return Asked(state if isinstance(right, (ast.Constant, ast.UnaryOp)) else frozenset(), state)
+        is_mark = isinstance(right, (ast.Constant, ast.UnaryOp)) or (isinstance(right, ast.Name) and right.id.isupper())
+        return Asked(state if is_mark else frozenset(), state)
     if isinstance(op, ORDERED):
         return Asked(state, state)
     return Asked(state, frozenset())

@@ -25,10 +25,18 @@ def rebound(story: Story) -> Told:
             before = _before(captured, act.slot) or (act.other if id(act.other) in held else None)
             if before is None or before.kind not in STATE or id(before) in called or before is act.thing or act.is_maybe:
                 continue
-            if _moves_on(story, act):
+            if _moves_on(story, act) or _is_put_back(story, captured, act):
                 continue
             if not story.is_captured(index) and _is_lost(story, captured, index, act, before):
                 yield region(captured, story.acts), tell(InputRebound, act, target=_written(act), place=_place(act.slot))
+
+
+def _is_put_back(story: Story, captured: Captured, act: Act) -> bool:
+    """Whether a flag gets the value again that it had before something set it for the capture."""
+    if act.thing.kind is Kind.TENSOR:
+        return False
+    set_before = story.between(-1, captured.end, Verb.BIND)
+    return any(each.slot == act.slot and each.other is act.thing for _, each in set_before)
 
 
 def _moves_on(story: Story, act: Act) -> bool:
