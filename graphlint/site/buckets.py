@@ -18,6 +18,7 @@ from graphlint.site_events import (
     PaddingReturned,
     UnsharedPool,
 )
+from graphlint.syntax import walk
 from graphlint.types import Confidence, Region
 
 Told = Iterator[tuple[Region, Event]]
@@ -49,10 +50,28 @@ def pools(story: Story) -> Told:
         pool = argument(second.capture, "pool", 1)
         source = _iterated(loop.node)
         iterated = "while" if source is None else text(story.module, source)
-        if pool is None or pool.kind is Kind.NONE:
+        if pool is None or (pool.kind is Kind.NONE and not _is_set_elsewhere(story, second)):
             yield region(second, story.acts), tell(UnsharedPool, act, loop=iterated)
-        elif source is not None and _ascends(source, loop.thing) and (isinstance(loop.node, ast.For) or not act.is_maybe):
+        elif source is not None and _ascends(source, loop.thing) and _is_sized(loop.node, act):
             yield region(second, story.acts), tell(AscendingBuckets, act, loop=iterated)
+
+
+def _is_sized(loop: ast.AST, act: Act) -> bool:
+    """Whether what a loop counts is handed to something in it, as a size would be; a comprehension is about its items."""
+    if not isinstance(loop, ast.For):
+        return not act.is_maybe
+    names = {each.id for each in walk(loop.target) if isinstance(each, ast.Name)}
+    used = [part for call in walk(loop) if isinstance(call, (ast.Call, ast.Slice)) for part in walk(call)]
+    return any(isinstance(part, ast.Name) and part.id in names for part in used if part is not loop.target)
+
+
+def _is_set_elsewhere(story: Story, captured: Captured) -> bool:
+    """Whether what is given as the pool is None on one way and something else on another."""
+    call = captured.capture.call
+    given = next((word.value for word in call.keywords if word.arg == "pool"), None) if call is not None else None
+    name = given.attr if isinstance(given, ast.Attribute) else given.id if isinstance(given, ast.Name) else ""
+    bound = [act for act in story.acts if act.verb is Verb.BIND and act.slot is not None and act.slot.key == name]
+    return any(act.thing.kind is not Kind.NONE for act in bound)
 
 
 def _iterated(loop: ast.AST) -> ast.expr | None:
