@@ -16,7 +16,8 @@ import pytest
 
 from graphlint.confirm.ranks import journal, sequences
 from graphlint.confirm.ranks.journal import Call, Journal
-from graphlint.confirm.ranks.merged import Run, outcome, sentence
+from graphlint.confirm.ranks.merged import Run, outcome
+from graphlint.confirm.ranks.sequences import sentence
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.skipif(

@@ -19,12 +19,12 @@ from functools import partial
 from importlib.util import find_spec
 from typing import IO, Any
 
-from graphlint.confirm import codec, frames, plan
-from graphlint.confirm.outcome import Machine, Outcome
+from graphlint.confirm import codec, plan
+from graphlint.confirm.frames import described
+from graphlint.confirm.outcome import NOWHERE, Outcome
 from graphlint.confirm.plan import Plan
 from graphlint.errors import GraphlintError, UsageError
 
-NOWHERE = Machine("none", "", "")
 NO_DEVICE = "no device"
 MARGIN = 2.0
 """Seconds before the time limit at which the stack is written, so that it is there when the parent reads it."""
@@ -94,20 +94,6 @@ def attempt(one: Plan, stage: Stage) -> Outcome:
         return Outcome(one.target, "not-run", NOWHERE, reason=str(error).replace("\n  ", "; "), stage=reached[0])
     except BaseException as error:
         return Outcome(one.target, "not-run", NOWHERE, reason=described(error, reached[0]), stage=reached[0])
-
-
-def described(error: BaseException, stage: str) -> str:
-    """One line: what happened, while doing what, where."""
-    root = error if isinstance(error, SystemExit) else frames.cause(error)
-    trail = frames.trail(root)
-    where = f" ({trail[-1].file}:{trail[-1].line})" if trail else ""
-    if isinstance(error, SystemExit):
-        return f"the target called `sys.exit({'' if error.code is None else repr(error.code)})` while {stage}{where}"
-    if type(root).__name__ == "OutOfMemoryError":
-        return f"ran out of GPU memory while {stage}{where}"
-    if isinstance(root, ImportError):
-        return f"cannot be imported: {type(root).__name__}: {frames.words(root)}{where}"
-    return f"{type(root).__name__} while {stage}: {frames.words(root)}{where}"
 
 
 def _confirmed(one: Plan, stage: Stage) -> Outcome:

@@ -155,3 +155,17 @@ def words(error: BaseException) -> str:
     """The first line of an error's message."""
     lines = str(error).strip().splitlines()
     return lines[0].strip() if lines else type(error).__name__
+
+
+def described(error: BaseException, stage: str) -> str:
+    """One line: what happened, while doing what, where."""
+    root = error if isinstance(error, SystemExit) else cause(error)
+    came = trail(root)
+    where = f" ({came[-1].file}:{came[-1].line})" if came else ""
+    if isinstance(error, SystemExit):
+        return f"the target called `sys.exit({'' if error.code is None else repr(error.code)})` while {stage}{where}"
+    if type(root).__name__ == "OutOfMemoryError":
+        return f"ran out of GPU memory while {stage}{where}"
+    if isinstance(root, ImportError):
+        return f"cannot be imported: {type(root).__name__}: {words(root)}{where}"
+    return f"{type(root).__name__} while {stage}: {words(root)}{where}"

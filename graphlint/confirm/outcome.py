@@ -22,6 +22,10 @@ class Machine:
     cuda: str = ""
 
 
+NOWHERE = Machine("none", "", "")
+"""Where an outcome comes from that was not observed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """One operation that a capture refused, at the innermost user line; `trail` runs from the region inwards.

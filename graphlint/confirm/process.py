@@ -23,8 +23,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from graphlint.confirm import codec, frames, plan
-from graphlint.confirm.child import NOWHERE
-from graphlint.confirm.outcome import Outcome
+from graphlint.confirm.outcome import NOWHERE, Outcome
 from graphlint.confirm.plan import Plan
 
 TAIL = 1 << 16

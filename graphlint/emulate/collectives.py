@@ -7,7 +7,7 @@ issue and looks at what its partners do, so that a difference is an error at its
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -18,9 +18,8 @@ import torch.distributed as dist
 from graphlint.confirm.ranks import calls, sequences
 from graphlint.confirm.ranks.journal import Call, decode, encode
 from graphlint.confirm.ranks.meeting import TICK, Absent, PartnersDiffer
-from graphlint.confirm.ranks.merged import sentence
-from graphlint.confirm.ranks.rank import Phases
-from graphlint.confirm.ranks.worker import Post
+from graphlint.confirm.ranks.phases import Phases
+from graphlint.confirm.ranks.post import Post
 from graphlint.emulate.dispatch import SPECIAL, on_emulated
 from graphlint.emulate.plan import defaults_of, plan_of
 from graphlint.emulate.session import Session
@@ -37,6 +36,8 @@ WAITED = ("_c10d_functional::wait_tensor", "_c10d_functional::_wrap_tensor_autog
 NCCL = (2, 28, 9)
 Special = Callable[[Session, Args, Kwargs], Any]
 Patches = Iterator[tuple[Any, str, Any]]
+Kind = tuple[int, str]
+"""A partner, and "send", "recv" or nothing for a collective: what two ranks do together is in the same order on both."""
 
 
 class Met(Phases):
@@ -44,14 +45,19 @@ class Met(Phases):
 
     def __init__(self, post: Post) -> None:
         super().__init__(post)
-        self.counts: Counter[str] = Counter()
         self.begun = 0
-        self.last: tuple[Call, str] = (Call("", ()), "")
+        self.said = 0
+        self.met: Counter[Kind] = Counter()
+        self.read: Counter[int] = Counter()
+        self.heard: defaultdict[Kind, list[Call]] = defaultdict(list)
+        self.last: tuple[Call, int] = (Call("", ()), 0)
 
     def begin(self, phase: str) -> None:
         super().begin(phase)
         self.begun += 1
-        self.counts.clear()
+        self.said = 0
+        for kept in (self.met, self.read, self.heard):
+            kept.clear()
 
     def end(self) -> None:
         self.meeting.say(f"ended/{self.begun}", True)
@@ -61,41 +67,51 @@ class Met(Phases):
         self._meet(call)
 
     def _meet(self, call: Call) -> None:
-        """Tell the partners, and raise `PartnersDiffer` unless they tell the same."""
-        pair = tuple(sorted((self.meeting.rank, call.peer))) if call.op in sequences.POINTS else ()
-        sender = self.meeting.rank if call.op == "send" else call.peer
-        name = f"{self.begun}/{(sender, pair) if pair else call.group}"
-        self.counts[name] += 1
-        key = f"{name}/{self.counts[name]}"
-        self.meeting.say(key, encode(call))
-        self.last = (call, key)
-        for rank in () if pair else call.group:
+        """Tell the partners, and raise `PartnersDiffer` unless what each does next with this rank is the same."""
+        self.said += 1
+        self.meeting.say(f"{self.begun}/{self.said}", encode(call))
+        if call.op in sequences.POINTS:
+            self.last = (call, self._count((call.peer, call.op)))
+            return
+        for rank in call.group:
             if rank != self.meeting.rank:
-                self._held(call, rank, key)
+                self._held(call, rank, "", self._count((rank, "")))
 
-    def came(self, call: Call, key: str) -> None:
+    def _count(self, kind: Kind) -> int:
+        self.met[kind] += 1
+        return self.met[kind]
+
+    def came(self, call: Call, nth: int) -> None:
         """Wait for the other end of a point-to-point call, which may be issued after this one's partner."""
         if call.peer >= 0:
-            self._held(call, call.peer, key)
+            self._held(call, call.peer, "recv" if call.op == "send" else "send", nth)
 
-    def _held(self, call: Call, rank: int, key: str) -> None:
-        other = self._heard(rank, key)
-        told = {self.meeting.rank: [call], rank: [] if other is None else [decode(other)]}
-        unfit = sequences.mismatches(told)
+    def _held(self, call: Call, rank: int, op: str, nth: int) -> None:
+        other = self._told(rank, op, nth)
+        unfit = sequences.mismatches({self.meeting.rank: [call], rank: [] if other is None else [other]})
         if unfit:
-            raise PartnersDiffer(sentence(replace(unfit[0], index=int(key.rpartition("/")[2]))))
+            raise PartnersDiffer(sequences.sentence(replace(unfit[0], index=nth)))
 
-    def _heard(self, rank: int, key: str) -> Any:
-        """What a partner tells under a key, None when it has ended the phase without."""
-        while True:
-            found = self.meeting.heard(key, rank)
-            if found is not None:
-                return found
-            if self.meeting.heard(f"ended/{self.begun}", rank):
-                return self.meeting.heard(key, rank)
-            if time.time() > self.meeting.deadline:
-                raise Absent(key, [rank])
-            time.sleep(TICK)
+    def _told(self, rank: int, op: str, nth: int) -> Call | None:
+        """The n-th call that a partner makes with this rank, None when it has ended the phase without."""
+        while len(self.heard[rank, op]) < nth:
+            ended = self.meeting.heard(f"ended/{self.begun}", rank)
+            told = self.meeting.heard(f"{self.begun}/{self.read[rank] + 1}", rank)
+            if told is not None:
+                self._keep(rank, decode(told))
+            elif ended:
+                return None
+            elif time.time() > self.meeting.deadline:
+                raise Absent(f"{op or 'collective'} {nth}", [rank])
+            else:
+                time.sleep(TICK)
+        return self.heard[rank, op][nth - 1]
+
+    def _keep(self, rank: int, call: Call) -> None:
+        self.read[rank] += 1
+        point = call.op in sequences.POINTS
+        if self.meeting.rank == call.peer if point else self.meeting.rank in call.group:
+            self.heard[rank, call.op if point else ""].append(call)
 
 
 @dataclass
@@ -105,7 +121,7 @@ class Bus:
     session: Session
     phases: Met
     warm: set[tuple[str, tuple[int, ...]]] = field(default_factory=set)
-    works: dict[int, tuple[Any, int, tuple[Call, str]]] = field(default_factory=dict)
+    works: dict[int, tuple[Any, int, tuple[Call, int]]] = field(default_factory=dict)
     slots: dict[int, Any] = field(default_factory=dict)
 
     def handlers(self) -> dict[Any, Special]:

@@ -12,7 +12,7 @@ import torch.distributed as dist
 from graphlint.confirm import chance
 from graphlint.confirm.outcome import Outcome
 from graphlint.confirm.ranks import rank
-from graphlint.confirm.ranks.worker import Post
+from graphlint.confirm.ranks.post import Post
 from graphlint.confirm.trial import Setting, Trial
 from graphlint.emulate import collectives, dispatch, run
 from graphlint.emulate.device import Emulated

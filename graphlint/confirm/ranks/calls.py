@@ -38,14 +38,14 @@ def described(func: Any, args: Iterable[Any], kwargs: dict[str, Any]) -> Call:
     bound = {**dict(zip((each.name for each in func._schema.arguments), args)), **kwargs}
     raw = func._schema.name.partition("::")[2]
     name = NAMES.get(raw, raw.removesuffix("_coalesced"))
-    group, sizes = _group(bound), _sized(bound)
+    (label, group), sizes = _group(bound), _sized(bound)
     file, line, function = place()
     count = 0 if name in UNSIZED else sum(each.numel() for each in sizes)
     dtype = "" if name == "barrier" or not sizes else str(sizes[0].dtype).removeprefix("torch.")
     splits = tuple(int(each) for each in bound.get("input_split_sizes") or ())
     wants = tuple(int(each) for each in bound.get("output_split_sizes") or ())
     said, peer = _detail(name, bound, group), _peer(name, bound, group)
-    return Call(name, group, count, dtype, said, peer, splits, wants, file, line, function)
+    return Call(name, group, count, dtype, said, peer, splits, wants, file, line, function, label)
 
 
 def _sized(bound: dict[str, Any]) -> list[torch.Tensor]:
@@ -65,17 +65,17 @@ def tensors(value: object) -> Iterator[torch.Tensor]:
             yield from tensors(each)
 
 
-def _group(bound: dict[str, Any]) -> tuple[int, ...]:
-    """The global ranks of the group that takes part."""
+def _group(bound: dict[str, Any]) -> tuple[str, tuple[int, ...]]:
+    """The name and the global ranks of the group that takes part."""
     given = bound.get("process_group", bound.get("group_name"))
     if isinstance(given, str):
         given = C10D._resolve_process_group(given)
     elif isinstance(given, torch.ScriptObject):
         given = dist.ProcessGroup.unbox(given)
     try:
-        return tuple(dist.get_process_group_ranks(given))
+        return given.group_name if given is not None else "", tuple(dist.get_process_group_ranks(given))
     except (KeyError, ValueError, RuntimeError):  # a group that Python does not know
-        return tuple(range(dist.get_world_size()))
+        return "", tuple(range(dist.get_world_size()))
 
 
 def _detail(name: str, bound: dict[str, Any], group: tuple[int, ...]) -> str:

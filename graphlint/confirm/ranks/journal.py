@@ -24,6 +24,7 @@ CAPTURE = "capture"
 class Call:
     """One collective: `group` holds global ranks, `count` elements (0 where they may differ), `peer` a global rank or -1.
 
+    `name` tells groups of the same ranks apart; torch gives a group the same name on all of them.
     `splits` are what an all-to-all sends to each rank, `wants` what it expects of each, both empty when equal.
     """
 
@@ -38,6 +39,7 @@ class Call:
     file: str = ""
     line: int = 0
     function: str = ""
+    name: str = ""
 
     def __str__(self) -> str:
         size = f"{self.dtype}[{self.count}]" if self.count else self.dtype

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from graphlint.confirm import codec, frames
-from graphlint.confirm.child import NOWHERE
-from graphlint.confirm.outcome import Difference, Outcome
+from graphlint.confirm.outcome import NOWHERE, Difference, Outcome
 from graphlint.confirm.ranks import sequences
 from graphlint.confirm.ranks.agreement import Disagreement, disagreements
 from graphlint.confirm.ranks.journal import Account, Call
-from graphlint.confirm.ranks.sequences import Mismatch
+from graphlint.confirm.ranks.sequences import Mismatch, sentence
 
 WORST = ("not-run", "refused", "stale", "captures")
 KILLED = (-9, -15)
@@ -228,24 +227,6 @@ def _lost(run: Run) -> tuple[Mismatch, ...]:
 def _standing(each: Stand) -> str:
     where = f" at {each.file}:{each.line}" if each.line else ""
     return f"rank {each.rank} is {'in ' if each.stage.startswith('replay ') else ''}{each.stage}{where}"
-
-
-def sentence(each: Mismatch) -> str:
-    """Such as "call 2 is `all_reduce(float32[8])` on rank 0 (line 12) and nothing on rank 1"."""
-    parts = [_issued(rank, call) for rank, call in zip(each.ranks, each.calls)]
-    if each.missing >= 0:
-        there = next(rank for rank in each.ranks if rank != each.missing)
-        call = each.calls[each.ranks.index(there)]
-        return f"rank {each.missing} is missing from `{call}` (call {each.index} on rank {there}, {_at(call)})"
-    return f"call {each.index} differs in {each.why}: {' and '.join(parts)}"
-
-
-def _issued(rank: int, call: Call | None) -> str:
-    return f"`{call}` on rank {rank} ({_at(call)})"
-
-
-def _at(call: Call | None) -> str:
-    return f"{call.file}:{call.line}" if call is not None and call.line else "no line"
 
 
 def _mismatch(each: Mismatch) -> dict[str, Any]:

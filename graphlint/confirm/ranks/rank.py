@@ -5,8 +5,7 @@ Ranks go on together or not at all: replays of a graph whose partners have none 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -19,18 +18,16 @@ from graphlint.confirm.device import Captured, Cuda, Device
 from graphlint.confirm.lines import executed, frozen
 from graphlint.confirm.outcome import Outcome
 from graphlint.confirm.ranks import sequences
-from graphlint.confirm.ranks.calls import Watch
-from graphlint.confirm.ranks.journal import CAPTURE, Call, decode, encode
+from graphlint.confirm.ranks.journal import CAPTURE, decode, encode
 from graphlint.confirm.ranks.meeting import Meeting, PartnersDiffer
-from graphlint.confirm.ranks.worker import Post, seeded
+from graphlint.confirm.ranks.phases import Phases
+from graphlint.confirm.ranks.post import Post, seeded
 from graphlint.confirm.target import Factory
 from graphlint.confirm.trial import Setting, Trial
 
 SOON = 15.0
 """Seconds that replays of graphs that do not fit are given: time enough to see whether they hang."""
 WAITING = "waiting for the other ranks"
-SPARE = 5.0
-"""Seconds by which a rank waits longer for the others' words than it is let live: whoever ends it says why."""
 KEPT = 1 << 18
 """Elements of one tensor that are compared across ranks; of larger ones every n-th."""
 
@@ -43,38 +40,6 @@ def confirm(post: Post, stage: Stage) -> Outcome:
     dist.all_reduce(torch.zeros(1, device="cuda"))
     torch.cuda.synchronize()
     return observed(post, Cuda(post.plan.options.mode), stage, engine.refused, Phases(post))
-
-
-class Phases:
-    """Tells the journal which collectives belong to what, and keeps those of the phase under way."""
-
-    def __init__(self, post: Post) -> None:
-        self.journal = post.journal
-        self.meeting = Meeting(dist.distributed_c10d._get_default_store(), post.rank, post.world, post.deadline + SPARE)
-        self.calls: list[Call] = []
-        self.phase = ""
-
-    @contextmanager
-    def __call__(self, phase: str) -> Iterator[None]:
-        self.begin(phase)
-        try:
-            with Watch(self.before, self.journal.after):
-                yield
-        finally:
-            self.end()
-
-    def begin(self, phase: str) -> None:
-        self.end()
-        self.phase = phase
-        self.journal.say(phase=phase)
-        self.calls.clear()
-
-    def end(self) -> None:
-        """No more collectives come in this phase."""
-
-    def before(self, call: Call) -> None:
-        self.calls.append(call)
-        self.journal.before(call)
 
 
 def observed(post: Post, device: Device, stage: Stage, refused: Refused, phases: Phases) -> Outcome:

@@ -67,9 +67,13 @@ def _differs(a: Call | None, b: Call | None, one: int, other: int) -> str:
     if a.op in POINTS:
         return _first(("size", a.count == b.count), ("dtype", a.dtype == b.dtype))
     return _first(
-        ("operation", a.op == b.op and a.detail == b.detail), ("group", a.group == b.group), ("size", a.count == b.count),
+        ("operation", a.op == b.op and a.detail == b.detail), ("group", _same_group(a, b)), ("size", a.count == b.count),
         ("dtype", a.dtype == b.dtype), ("splits", _splits_fit(a, b, one, other)),
     )  # fmt: skip
+
+
+def _same_group(a: Call, b: Call) -> bool:
+    return a.group == b.group and (a.name == b.name or not a.name or not b.name)
 
 
 def _first(*tests: tuple[str, bool]) -> str:
@@ -81,3 +85,23 @@ def _splits_fit(a: Call, b: Call, one: int, other: int) -> bool:
     here, there = a.group.index(one), a.group.index(other)
     pairs = ((a.splits, there, b.wants, here), (b.splits, here, a.wants, there))
     return all(not sent or not due or sent[to] == due[of] for sent, to, due, of in pairs)
+
+
+def sentence(each: Mismatch) -> str:
+    """Such as "call 2 is `all_reduce(float32[8])` on rank 0 (line 12) and nothing on rank 1"."""
+    named = each.why == "group"
+    parts = [_issued(rank, call, named) for rank, call in zip(each.ranks, each.calls)]
+    if each.missing >= 0:
+        there = next(rank for rank in each.ranks if rank != each.missing)
+        call = each.calls[each.ranks.index(there)]
+        return f"rank {each.missing} is missing from `{call}` (call {each.index} on rank {there}, {_at(call)})"
+    return f"call {each.index} differs in {each.why}: {' and '.join(parts)}"
+
+
+def _issued(rank: int, call: Call | None, named: bool) -> str:
+    group = f" in group `{call.name}` of ranks {', '.join(map(str, call.group))}" if call is not None and named else ""
+    return f"`{call}`{group} on rank {rank} ({_at(call)})"
+
+
+def _at(call: Call | None) -> str:
+    return f"{call.file}:{call.line}" if call is not None and call.line else "no line"

@@ -14,15 +14,14 @@ import os
 import signal
 import sys
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
 from graphlint.confirm import codec, plan
-from graphlint.confirm.child import NOWHERE, described
-from graphlint.confirm.outcome import Outcome
-from graphlint.confirm.plan import Plan
+from graphlint.confirm.frames import described
+from graphlint.confirm.outcome import NOWHERE, Outcome
 from graphlint.confirm.ranks.journal import Journal
+from graphlint.confirm.ranks.post import Post
 from graphlint.errors import UsageError
 
 FAILED = 3
@@ -30,18 +29,6 @@ FAILED = 3
 PATIENCE = 3600.0
 """Seconds after which torch itself gives up on a collective: never before graphlint does."""
 DIE_WITH_PARENT = 1
-
-
-@dataclass(frozen=True)
-class Post:
-    """Where this process stands among the ranks, and what it has to write with."""
-
-    rank: int
-    world: int
-    folder: Path
-    plan: Plan
-    deadline: float
-    journal: Journal
 
 
 def main() -> None:
@@ -119,11 +106,6 @@ def join(post: Post, backend: str) -> None:
 
 def _entered(*args: object, **kwargs: object) -> None:
     """Stands in for `init_process_group` once this process is in the group."""
-
-
-def seeded(post: Post) -> Plan:
-    """The plan with this rank's own seed."""
-    return replace(post.plan, options=replace(post.plan.options, seed=post.plan.options.seed + post.rank))
 
 
 if __name__ == "__main__":
