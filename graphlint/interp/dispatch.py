@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from graphlint.events import UnknownCall
 from graphlint.interp.frame import Frame
-from graphlint.values import Arguments, Nothing, Opaque, Union, Unknown, Value, join_all
+from graphlint.values import Arguments, Method, Nothing, Opaque, Union, Unknown, Value, join_all
 
 SOMETHING = "something"
 """What an unknown call may use of the libraries that a first use sets up."""
@@ -41,7 +41,12 @@ def apply(frame: Frame, callee: Value, arguments: Arguments, node: ast.AST) -> V
     """The value of a call."""
     if isinstance(callee, Union):
         callees = [member for member in callee.members if not isinstance(member, Nothing)]
-        return join_all([apply(frame, member, arguments, node) for member in callees]) if callees else Unknown()
+        # Methods of what one thing may be are one function; others are several.
+        several = sum(not isinstance(member, Method) for member in callees) > 1
+        frame.choosing += several
+        found = [apply(frame, member, arguments, node) for member in callees]
+        frame.choosing -= several
+        return join_all(found) if found else Unknown()
     if isinstance(callee, Opaque):
         return Unknown() if any(True for _ in arguments.values()) else Opaque()
     handler = CALLS.get(type(callee))

@@ -112,6 +112,7 @@ class Frame:
         "branches",
         "breaks",
         "ceiling",
+        "choosing",
         "conditional",
         "continues",
         "devices",
@@ -149,6 +150,7 @@ class Frame:
         self.ceiling = Confidence.CERTAIN
         self.conditional = 0
         self.branches = 0
+        self.choosing = 0
         self.arm: Arm = ()
         self.inputs: frozenset[str] = frozenset()
 

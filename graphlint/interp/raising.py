@@ -94,6 +94,12 @@ def _handle(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST,
         frame.machine.libraries.add(effect.why)
 
 
+def _argument(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, sure: Confidence) -> None:
+    """A tensor where a number belongs: of several functions that may be called, it is hardly this one."""
+    sure = Confidence.POSSIBLE if frame.choosing else sure
+    frame.emit(events.HostArgument, node, sure, call=short(row), argument=_named(row, effect, facts))
+
+
 def _named(row: Row, effect: Effect, facts: Facts) -> str:
     """The parameter of an effect; the one number that a range is given is its end."""
     ends = any(parameter.name == "end" for parameter in row.parameters)
@@ -151,9 +157,7 @@ EMITTERS: dict[str, Emitter] = {
     "shape": lambda f, row, e, facts, node, sure: f.emit(events.DataShape, node, sure, call=short(row), why=e.why),
     "d2h": lambda f, row, e, facts, node, sure: f.emit(events.DeviceToHost, node, sure, call=short(row)),
     "h2d": _copy,
-    "argument": lambda f, row, e, facts, node, sure: f.emit(
-        events.HostArgument, node, sure, call=short(row), argument=_named(row, e, facts)
-    ),
+    "argument": _argument,
     "refused": lambda f, row, e, facts, node, sure: f.emit(events.LibraryRefused, node, sure, call=short(row), why=e.why),
     "pinned": lambda f, row, e, facts, node, sure: f.emit(events.PinnedMemory, node, sure, call=short(row)),
     "hostrandom": lambda f, row, e, facts, node, sure: f.emit(events.HostRandom, node, sure, call=short(row)),
