@@ -68,6 +68,7 @@ class Machine:
         self.provisional: dict[int, list[tuple[dict[Any, Any], object]]] = {}
         self.globals: dict[tuple[Module, str], Resolved] = {}
         self.memoised: dict[FunctionDecl, bool] = {}
+        self.caching: dict[FunctionDecl, bool] = {}
         self.wrapping: dict[FunctionDecl, bool] = {}
         self.setters: dict[tuple[ClassDecl, str], bool] = {}
         self.writers: dict[tuple[ClassDecl, str, bool], list[FunctionDecl]] = {}
@@ -305,10 +306,14 @@ class Machine:
 
     def _memoises(self, found: Resolved | None) -> bool:
         """Whether a decorator of the tree puts a cache of `functools` around what it decorates."""
-        if not isinstance(found, FunctionDecl) or not (mentions(found.node, "lru_cache") or mentions(found.node, "cache")):
+        if not isinstance(found, FunctionDecl) or not mentions(found.node, "cache"):
             return False
-        names = (each for each in ast.walk(found.node) if isinstance(each, (ast.Name, ast.Attribute)))
-        return any(self.project.dotted(found.module, each) in MEMOISING for each in names)
+        known = self.caching.get(found)
+        if known is None:
+            names = (each for each in ast.walk(found.node) if isinstance(each, (ast.Name, ast.Attribute)))
+            known = any(self.project.dotted(found.module, each) in MEMOISING for each in names)
+            self.caching[found] = known
+        return known
 
     def may_wrap(self, module: Module, node: ast.expr) -> bool:
         """Whether a decorator can put other code around a function: one that never calls it cannot."""
