@@ -48,6 +48,8 @@ def assign_attribute(frame: Frame, target: ast.Attribute, value: Value, node: as
     building = [member for member in members(owner) if isinstance(member, Instance) and is_building(frame, member)]
     if not building:
         _report(frame, owner, target, value, node, augmented)
+        if augmented and isinstance(value, Number) and any(_lasts(each) for each in members(owner)):
+            value = Number(value.kind, None, Origin.STATE)
         if _set_property(frame, owner, target, value):
             return
     path = path_of(target)
@@ -56,6 +58,10 @@ def assign_attribute(frame: Frame, target: ast.Attribute, value: Value, node: as
             del frame.env[known]
         frame.env[path] = value
     store_attribute(frame, owner, target.attr, as_member(value) if building else value)
+
+
+def _lasts(owner: Value) -> bool:
+    return isinstance(owner, Instance) and not owner.fresh
 
 
 def _set_property(frame: Frame, owner: Value, target: ast.Attribute, value: Value) -> bool:

@@ -74,7 +74,9 @@ FOLLOWING = frozenset({"view", "reshape", "torch.reshape", "expand", "torch.broa
 def note_sizes(frame: Frame, row: Row, facts: Facts, node: ast.AST) -> None:
     """A number that was read from the device decides the shape of a result."""
     for parameter in row.parameters:
-        if parameter.host and parameter.name in SIZES and _is_data(facts.given.get(parameter.name)):
+        # The first number of `torch.arange(n)` is its end.
+        sizes = parameter.name in SIZES or (parameter.name == "start" and "end" not in facts.given)
+        if parameter.host and sizes and _is_data(facts.given.get(parameter.name)):
             told = short(row) in FOLLOWING and any(isinstance(each, events.DataSize) for each in frame.summary.events)
             sure = Confidence.POSSIBLE if told else Confidence.LIKELY
             frame.emit(events.DataSize, node, sure, call=short(row), argument=parameter.name)
