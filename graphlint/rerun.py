@@ -78,6 +78,7 @@ def recheck(paths: Sequence[str], config: Config, registry: Registry, interpret:
         before = Tree(kept.basis)
         run = Run(discovery, judge, kept.choices, before, when)
         report = run.report()
+    run.accounts.clear()
     after = run.after()
     if after != before:
         tree.save(kept.folder, kept.file, after)

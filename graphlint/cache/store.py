@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 
@@ -33,25 +33,25 @@ def read(folder: str, file: str) -> bytes | None:
     path = os.path.join(folder, file)
     try:
         with open(path, "rb") as stream:
-            data = stream.read()
+            head = stream.read(len(MAGIC) + DIGEST)
+            body = stream.read()
     except OSError:
         return None
-    head = len(MAGIC) + DIGEST
-    body = memoryview(data)[head:]
-    if not data.startswith(MAGIC) or _digest(body) != data[len(MAGIC) : head]:
+    if head != MAGIC + _digest((body,)):
         return None
     _used(path)
-    return data[head:]
+    return body
 
 
-def write(folder: str, file: str, body: bytes) -> bool:
-    """Put a file in the place of the one that was there; whether that could be done."""
+def write(folder: str, file: str, *parts: bytes) -> bool:
+    """Put a file, given in parts, in the place of the one that was there; whether that could be done."""
     path = os.path.join(folder, file)
     beside = f"{path}.{os.getpid()}.{time.monotonic_ns():x}{PARTIAL}"
     try:
         _prepare(folder)
         with open(beside, "xb") as stream:
-            stream.write(MAGIC + _digest(body) + body)
+            stream.write(MAGIC + _digest(parts))
+            stream.writelines(parts)
         os.replace(beside, path)
     except OSError:
         _remove(beside)
@@ -72,8 +72,11 @@ def clean(folder: str) -> int:
     return len(found)
 
 
-def _digest(body: bytes | memoryview) -> bytes:
-    return blake2b(body, digest_size=DIGEST).digest()
+def _digest(parts: Iterable[bytes]) -> bytes:
+    found = blake2b(digest_size=DIGEST)
+    for each in parts:
+        found.update(each)
+    return found.digest()
 
 
 def _prepare(folder: str) -> None:

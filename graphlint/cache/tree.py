@@ -103,8 +103,8 @@ def save(folder: str, file: str, tree: Tree) -> bool:
         "around": tree.around,
         "files": [[name, *_entry_row(each, facts)] for name, each in tree.entries.items()],
     }
-    lines = [_dump(head), _dump(_whole_row(tree.whole)), *(each.text for each in tree.entries.values())]
-    return store.write(folder, file, b"\n".join(lines))
+    accounts = (part for each in tree.entries.values() for part in (b"\n", each.text))
+    return store.write(folder, file, _dump(head), b"\n", _dump(_whole_row(tree.whole)), *accounts)
 
 
 def load(folder: str, file: str, basis: str) -> Tree | None:

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.benchmarks import editor, peers
-from tests.benchmarks.corpora import MODEL, Tree
+from tests.benchmarks.corpora import LEAF, MODEL, Tree
 from tests.benchmarks.measure import Contestant, Cost, in_turn, median, ratio
 
 OWN = "graphlint"
+ALONE = "one core"
 FLOOR = "ast.parse"
 SAMPLE = 8
 """TorchFix is given every eighth file of a tree: the whole of timm takes it four minutes."""
@@ -101,7 +102,7 @@ def transformers(bench: Bench) -> Iterator[Row]:
 def _cold(bench: Bench, tree: Tree, rounds: int) -> Row:
     path = str(tree.path)
     own = bench.check([path])
-    others = [bench.check([path], name=f"{OWN}, one core", cores=1), floor(path)]
+    others = [bench.check([path], name=ALONE, cores=1), floor(path)]
     if bench.bin:
         others.append(Contestant("pyflakes", peers.pyflakes(bench.bin, [path])))
         others.append(Contestant("ruff", peers.ruff(bench.bin, [path])))
@@ -119,8 +120,8 @@ def unchanged(bench: Bench) -> Iterator[Row]:
 
 
 def changed(bench: Bench) -> Iterator[Row]:
-    """One file of a copy of a tree gets another line before each run."""
-    for tree, name in ((bench.timm, "models/resnet.py"), (bench.transformers, MODEL)):
+    """A model of a copy of a tree, which no other file uses, gets another line before each run."""
+    for tree, name in ((bench.timm, "models/hrnet.py"), (bench.transformers, LEAF)):
         copy = bench.scratch / "changed" / tree.path.name
         shutil.copytree(tree.path, copy, ignore=shutil.ignore_patterns("__pycache__"))
         own = replace(bench.check([str(copy)], str(bench.scratch / "own")), before=_edit(copy / name))
