@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,6 +24,15 @@ from tests.benchmarks.edits import Editor
 from tests.test_spread import HELPER, MODEL
 
 CONFIG = Config()
+RUNS = """
+import torch
+
+from .model_0 import Model0
+
+def serve(x):
+    run = torch.compile(Model0().cuda(), mode="reduce-overhead")
+    return run(x)
+"""
 
 
 @pytest.fixture
@@ -319,3 +330,29 @@ def test_what_was_written_while_a_run_went_on_proves_nothing(tmp_path: Path) -> 
     now = os.stat(tmp_path).st_mtime_ns
     assert not printed.save(str(tmp_path), "a.printed", printed.Printed(0, ""), seen, now + 1_000_000_000)
     assert printed.save(str(tmp_path / "cache"), "a.printed", printed.Printed(0, "x"), seen, now + 3_000_000_000)
+
+
+def test_four_runs_at_once_on_one_folder_say_the_same(package: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "graphlint", "check", "--format", "json", "package"]
+    kept = {**os.environ, quick.FOLDER: str(tmp_path / ".cache")}
+    alone = subprocess.run([*command, "--no-cache"], capture_output=True, cwd=tmp_path).stdout
+    for _ in range(2):
+        runs = [subprocess.Popen(command, stdout=subprocess.PIPE, cwd=tmp_path, env=kept) for _ in range(4)]
+        assert {each.communicate()[0] for each in runs} == {alone}
+    assert not list((tmp_path / ".cache").glob(f"*{store.PARTIAL}"))
+
+
+def test_how_other_files_run_a_class_is_seen(package: Path, kept: Callable[[], Report], rules: Registry) -> None:
+    def verdicts(report: Report) -> list[str]:
+        return [each.verdict for each in report.regions if each.region.name.endswith("Model0.forward")]
+
+    (package / "run.py").write_text(RUNS)
+    together = kept()
+    assert together == cold(rules)
+    assert verdicts(together) == ["defeats"]
+    (package / "run.py").write_text("")
+    apart = kept()
+    assert apart == cold(rules)
+    assert verdicts(apart) == ["breaks"]
+    (package / "run.py").write_text(RUNS)
+    assert kept() == together

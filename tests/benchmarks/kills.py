@@ -66,7 +66,9 @@ def run(kills: int, source: Path, tell: Callable[[str], None], files: int = FILE
         start = time.monotonic()
         tree.said()
         usual = time.monotonic() - start
-        for number in range(1, kills + 1):
+        number = 0
+        while hit < kills:
+            number += 1
             what = editor.edit()
             moment = chance.uniform(0, usual)
             was_killed = tree.killed(moment)
@@ -75,7 +77,7 @@ def run(kills: int, source: Path, tell: Callable[[str], None], files: int = FILE
             wrong += not same
             state = "killed" if was_killed else "ended"
             tell(f"{number:4}  {'same' if same else 'DIFFERENT'}  {state} after {moment:.2f} s  {what}")
-        tell(f"{kills} runs, {hit} of them killed: {wrong} differences")
+        tell(f"{number} runs, {hit} of them killed: {wrong} differences")
         wrong += _abreast(tree, editor, tell)
     return wrong
 
