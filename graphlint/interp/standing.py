@@ -25,7 +25,7 @@ Looks = dict[str, tuple[int, ...]]
 
 
 class Standing:
-    """The project of a server between two checks."""
+    """The project of a server between two checks; one a process, as beginning anew drops the values of all others."""
 
     def __init__(self) -> None:
         self._values = known()
