@@ -14,10 +14,13 @@ from typing import Any
 
 import pytest
 
-from graphlint.confirm.ranks import journal, sequences
+from graphlint import config
+from graphlint.confirm import command, plan
+from graphlint.confirm.ranks import journal, sequences, shown
 from graphlint.confirm.ranks.journal import Call, Journal
 from graphlint.confirm.ranks.merged import Run, outcome
 from graphlint.confirm.ranks.sequences import sentence
+from graphlint.errors import UsageError
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.skipif(
@@ -29,10 +32,12 @@ LIMIT = 25.0
 TARGETS = {
     "all_reduce": "ranks/reductions.py", "barrier": "ranks/objects.py", "skips_in_capture": "rank_branch/branches.py",
     "other_size": "rank_branch/branches.py", "differs_after_replay": "ranks/hangs.py", "crashes": "", "fails": "",
+    "leaves": "", "same_ranks": "", "crossed": "",
 }  # fmt: skip
 HOSTILE = '''
-"""Ranks that end too early."""
+"""Ranks that end too early, or do something else."""
 import os
+import subprocess
 import torch
 import torch.distributed as dist
 
@@ -48,6 +53,33 @@ def fails(device, rank):
     if rank == 1:
         raise ValueError("this rank cannot be built")
     return (lambda x: x + 1), (torch.ones(4, device=device),)
+
+def leaves(device, rank):
+    subprocess.Popen(["sleep", "4321"], env={**os.environ, "LEFT": "left"})
+    def step(x):
+        if rank == 1:
+            os._exit(0)
+        dist.all_reduce(x)
+        return x
+    return step, (torch.ones(4, device=device),)
+
+def same_ranks(device, rank):
+    groups = [dist.new_group([0, 1]), dist.new_group([0, 1])]
+    for each in groups:
+        dist.all_reduce(torch.ones(1, device=device), group=each)
+    def step(x):
+        y = x * 2
+        dist.all_reduce(y, group=groups[rank if torch.cuda.is_current_stream_capturing() else 0])
+        return y
+    return step, (torch.ones(4, device=device),)
+
+def crossed(device, rank):
+    def step(x):
+        y = x * 2
+        for issue in (dist.all_reduce, lambda each: dist.broadcast(each, 0))[:: 1 - 2 * rank]:
+            issue(y)
+        return y
+    return step, (torch.ones(4, device=device),)
 '''
 
 
@@ -121,6 +153,35 @@ def test_a_rank_that_dies_or_cannot_be_built_ends_the_others(found: tuple[int, d
     assert found[1]["crashes"]["seconds"] < LIMIT and found[1]["fails"]["seconds"] < LIMIT
 
 
+def test_a_rank_that_leaves_with_status_0_is_missed_at_once_and_nothing_it_started_is_left(
+    found: tuple[int, dict[str, Any]],
+) -> None:
+    each = found[1]["leaves"]
+    assert each["reason"].startswith("rank 1: the process ended with no result while warming up")
+    assert each["seconds"] < LIMIT and not [one for one in Path("/proc").glob("[0-9]*/environ") if _is_left(one)]
+
+
+def _is_left(path: Path) -> bool:
+    try:
+        return b"LEFT=left" in path.read_bytes()
+    except OSError:
+        return False
+
+
+def test_groups_of_the_same_ranks_are_told_apart(found: tuple[int, dict[str, Any]]) -> None:
+    each = found[1]["same_ranks"]
+    (mismatch,) = each["sections"]["ranks"]["mismatches"]
+    assert (each["result"], mismatch["why"], mismatch["index"]) == ("stale", "group", 1)
+    assert re.search(r"in group `1` of ranks 0, 1 on rank 0 .* in group `2` of ranks 0, 1 on rank 1", each["reason"])
+
+
+def test_collectives_that_cross_in_a_warm_up_are_told_once(found: tuple[int, dict[str, Any]]) -> None:
+    each = found[1]["crossed"]
+    (mismatch,) = each["sections"]["ranks"]["mismatches"]
+    assert (each["result"], mismatch["why"]) == ("not-run", "operation")
+    assert each["reason"] == f"while warming up, {mismatch['sentence']}"
+
+
 def test_a_hang_ends_within_its_limit_and_names_every_line_and_the_missing_partner() -> None:
     begun = time.monotonic()
     status, targets = confirmed(FIXTURES / "ranks", ["hangs.py:loops"], "--timeout", str(LIMIT))
@@ -179,6 +240,36 @@ targets = [{target = "three.py:overlap", ranks = 3, timeout = 60}]
 """
 
 
+@pytest.mark.parametrize(
+    "setting", ["ranks = 0", "ranks = true", "ranks = 2.5", 'ranks = "two"', "ranks = 65", "timeout = 0"]
+)
+def test_a_setting_that_is_no_number_of_ranks_or_seconds_is_an_error_that_says_so(tmp_path: Path, setting: str) -> None:
+    (tmp_path / "three.py").write_text(THREE.lstrip())
+    (tmp_path / "pyproject.toml").write_text(CONFIGURATION.replace("ranks = 3, timeout = 60", setting))
+    settings = config.load(tmp_path)
+    (table,) = plan.configured(settings.confirm)
+    with pytest.raises(UsageError, match=rf"`{setting.split()[0]} = .*` of `three.py:overlap` is not a number"):
+        command._configured(table, plan.Options(), tmp_path)
+
+
+def test_a_factory_that_takes_a_rank_is_told_where_it_comes_from(tmp_path: Path) -> None:
+    from graphlint.confirm import build
+
+    (tmp_path / "hostile.py").write_text(HOSTILE.lstrip())
+    one = plan.parse_target("hostile.py:fails", plan.Options(), tmp_path)
+    with pytest.raises(UsageError, match=r"(?s)`fails` takes `rank`.*`--ranks 2` gives it"):
+        build.make(one, build.load(one), "cpu")
+
+
+def test_ranks_that_fare_alike_share_a_line() -> None:
+    row = {"result": "captures", "stage": "", "captured": [], "refusals": []}
+    rows = [{**row, "rank": rank} for rank in (0, 1, 2)] + [{**row, "rank": 3, "result": "stale"}, {**row, "rank": 5}]
+    found = {"ranks": 5, "library": "gloo", "by_rank": rows, "mismatches": [], "disagreements": []}
+    assert shown.section(found, ROOT)[1:] == [
+        "    ranks 0-2, 5: captures; captured 0 collectives", "    rank 3: stale; captured 0 collectives"
+    ]  # fmt: skip
+
+
 def test_three_ranks_in_overlapping_groups_come_from_the_configuration(tmp_path: Path) -> None:
     (tmp_path / "three.py").write_text(THREE.lstrip())
     (tmp_path / "pyproject.toml").write_text(CONFIGURATION)
@@ -224,16 +315,14 @@ def _is_rank(path: Path, mark: str) -> bool:
         return False
 
 
-def test_more_ranks_than_gpus_is_an_error_that_says_so() -> None:
+def test_more_ranks_than_gpus_is_an_error_that_says_so(tmp_path: Path) -> None:
     if torch.cuda.is_available():
         pytest.skip("there is a GPU")
-    from graphlint.confirm.plan import Options, Plan
     from graphlint.confirm.ranks import launch
-    from graphlint.errors import UsageError
 
-    plan = Plan("a.py:b", "b", path="a.py", options=Options(ranks=2))
+    one = plan.Plan("a.py:b", "b", path="a.py", options=plan.Options(ranks=2))
     with pytest.raises(UsageError, match="2 ranks need a GPU each and 0 are visible"):
-        launch.confirm(plan, "cuda", lambda word: None, time.monotonic())
+        launch.confirm(one, "cuda", lambda word: None, time.monotonic(), tmp_path / "groups")
 
 
 def call(op: str, count: int = 4, **more: Any) -> Call:

@@ -91,6 +91,9 @@ def make(plan: Plan, loaded: Callable[..., object], device: str, sizes: Mapping[
     given: dict[str, object] = dict(plan.init) | {key: size for key, size in (sizes or {}).items() if key in parameters}
     if "device" in parameters and "device" not in given:
         given["device"] = device
+    wanted = [each for each in ("rank", "world_size") if each in parameters and each not in given]
+    if any(parameters[each].default is inspect.Parameter.empty for each in wanted):
+        raise UsageError(f"`{plan.name}` takes `{wanted[0]}`", "`--ranks 2` gives it to each rank")
     return loaded(**given)
 
 

@@ -1,10 +1,11 @@
 """The process that runs user code: `python -m graphlint.confirm.child`, told what to do as JSON on its input.
 
-    {"plans": [...], "results": "...", "stages": "...", "traces": "..."}
+    {"plans": [...], "parent": 7, "results": "...", "stages": "...", "traces": "...", "groups": "..."}
 
 It appends one line to `results` for every plan and one to `stages` whenever something new begins, so that the parent
-knows how far a child that died had come; `traces` takes the stack of a crash or of a hang.  What user code prints goes
-to this process's own output.  Torch is imported late, so that a missing one is an outcome too.
+knows how far a child that died had come; `traces` takes the stack of a crash or of a hang, and `groups` the processes
+that lead groups of their own.  What user code prints goes to this process's own output.  Torch is imported late, so
+that a missing one is an outcome too.
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
+from pathlib import Path
 from typing import IO, Any
 
 from graphlint.confirm import codec, plan
+from graphlint.confirm.descent import follow
 from graphlint.confirm.frames import described
 from graphlint.confirm.outcome import NOWHERE, Outcome
 from graphlint.confirm.plan import Plan
@@ -39,12 +42,13 @@ class NoDevice(GraphlintError):
 def main() -> int:
     """Run all plans; 0 when each has a result line."""
     order = json.load(sys.stdin)
+    follow(order["parent"])
     with open(order["results"], "a") as results, open(order["stages"], "a") as stages, open(order["traces"], "a") as traces:
         faulthandler.enable(traces)
         for place, each in enumerate(order["plans"]):
             one = plan.decode(each)
             faulthandler.dump_traceback_later(max(one.options.timeout - MARGIN, 0.5), file=traces)
-            outcome = attempt(one, partial(_staged, stages, place))
+            outcome = attempt(one, partial(_staged, stages, place), Path(order["groups"]))
             faulthandler.cancel_dump_traceback_later()
             healthy = _is_healthy()
             _say(results, {"plan": place, "outcome": codec.encode(outcome), "healthy": healthy})
@@ -75,7 +79,7 @@ def _is_healthy() -> bool:
     return True
 
 
-def attempt(one: Plan, stage: Stage) -> Outcome:
+def attempt(one: Plan, stage: Stage, groups: Path) -> Outcome:
     """The outcome of one plan; whatever user code raises becomes a "not-run" with one clear line."""
     reached = ["starting"]
 
@@ -85,7 +89,7 @@ def attempt(one: Plan, stage: Stage) -> Outcome:
         stage(word)
 
     try:
-        return _confirmed(one, told)
+        return _confirmed(one, told, groups)
     except KeyboardInterrupt:
         raise
     except NoDevice as error:
@@ -96,14 +100,14 @@ def attempt(one: Plan, stage: Stage) -> Outcome:
         return Outcome(one.target, "not-run", NOWHERE, reason=described(error, reached[0]), stage=reached[0])
 
 
-def _confirmed(one: Plan, stage: Stage) -> Outcome:
+def _confirmed(one: Plan, stage: Stage, groups: Path) -> Outcome:
     begun = time.monotonic()
     stage("importing torch")
     kind = backend(one.options.device)
     if one.options.ranks > 1:
         from graphlint.confirm.ranks import launch  # imports torch
 
-        return _left_out(launch.confirm(one, kind, stage, begun), one, "is for one rank")
+        return _left_out(launch.confirm(one, kind, stage, begun, groups), one, "is for one rank")
     if kind == "emulated":
         from graphlint import emulate  # only here: it replaces parts of torch
 

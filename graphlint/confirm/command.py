@@ -36,7 +36,10 @@ class Above(click.FloatRange):
         return found if found == found else self.fail(f"{value!r} is not a number.", param, ctx)
 
 
-ABOVE = Above(0.0, 1e7, min_open=True)
+LONGEST = 1e7
+ABOVE = Above(0.0, LONGEST, min_open=True)
+RANKS = 64
+"""Ranks that one machine is asked for at most: more than any has GPUs, and each is a process."""
 
 
 @click.command(short_help="Capture for real, and compare with what was predicted.")
@@ -60,7 +63,7 @@ ABOVE = Above(0.0, 1e7, min_open=True)
 @click.option("--lengths", default="", metavar="N,N,...", help="Sizes that occur, for --shapes.")
 @click.option("--compile", is_flag=True, help='Also run under torch.compile(mode="reduce-overhead").')
 @click.option("--graphed", is_flag=True, help="Also try `make_graphed_callables` on the module.")
-@click.option("--ranks", type=click.IntRange(1), default=1, metavar="N", help="Run N ranks, one GPU each.")
+@click.option("--ranks", type=click.IntRange(1, RANKS), default=1, metavar="N", help="Run N ranks, one GPU each.")
 @click.option("--worth/--no-worth", default=True, help="Measure whether a graph gains anything.")
 @click.option("--check/--no-check", "compare", default=True, help="Compare with the findings of `graphlint check`.")
 @click.option("--one-process", is_flag=True, help="Run all targets of a GPU in one process: faster, less isolated.")
@@ -110,8 +113,16 @@ def _configured(table: Mapping[str, Any], options: Options, root: Path) -> Plan:
         raise UsageError(
             f"a target of `[tool.graphlint.confirm]` has {'unknown keys' if unknown else 'no `target`'}", plan.FORM
         )
-    timeout, ranks = float(table.get("timeout", options.timeout)), int(table.get("ranks", options.ranks))
-    options = replace(options, timeout=timeout, ranks=ranks)
+    timeout, ranks = table.get("timeout", options.timeout), table.get("ranks", options.ranks)
+    if not isinstance(timeout, (int, float)) or isinstance(timeout, bool) or not 0 < timeout <= LONGEST:
+        raise UsageError(
+            f"`timeout = {timeout!r}` of `{table['target']}` is not a number of seconds", "write `timeout = 60`"
+        )
+    if type(ranks) is not int or not 1 <= ranks <= RANKS:
+        raise UsageError(
+            f"`ranks = {ranks!r}` of `{table['target']}` is not a number from 1 to {RANKS}", "write `ranks = 2`"
+        )
+    options = replace(options, timeout=float(timeout), ranks=ranks)
     inputs = tuple(plan.parse_input(each) for each in table.get("input", ()))
     return replace(plan.parse_target(table["target"], options, root), init=dict(table.get("init", {})), inputs=inputs)
 

@@ -16,13 +16,14 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from graphlint.confirm import codec, frames, plan
+from graphlint.confirm.descent import end_group, resident
 from graphlint.confirm.outcome import NOWHERE, Outcome
 from graphlint.confirm.plan import Plan
 
@@ -82,13 +83,31 @@ def _joined(threads: Sequence[threading.Thread], stop: threading.Event) -> None:
     for thread in threads:
         thread.start()
     try:
-        while any(thread.is_alive() for thread in threads):
-            time.sleep(TICK)
+        with _terminable():
+            while any(thread.is_alive() for thread in threads):
+                time.sleep(TICK)
     except BaseException:
         stop.set()
         for thread in threads:
             thread.join()
         raise
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Here a request to terminate raises `SystemExit`, unless somebody else has seen to it."""
+    mine = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    if mine:
+        signal.signal(signal.SIGTERM, _terminated)
+    try:
+        yield
+    finally:
+        if mine:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _terminated(number: int, frame: object) -> None:
+    sys.exit(128 + number)
 
 
 def _parts(plans: list[tuple[int, Plan]], count: int) -> Iterable[list[tuple[int, Plan]]]:
@@ -120,7 +139,7 @@ class _Child:
     def __init__(self, plans: list[Plan], folder: Path, environ: Mapping[str, str], progress: Progress) -> None:
         self.plans = plans
         self.progress = progress
-        self.files = {name: folder / name for name in ("results", "stages", "traces")}
+        self.files = {name: folder / name for name in ("results", "stages", "traces", "groups")}
         self.printed: deque[bytes] = deque()
         self.started = time.monotonic()
         self.times: list[float] = []
@@ -131,7 +150,8 @@ class _Child:
             [sys.executable, "-m", "graphlint.confirm.child"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, env=dict(environ), start_new_session=True,
         )  # fmt: skip
-        order = {"plans": [plan.encode(each) for each in plans]} | {name: str(path) for name, path in self.files.items()}
+        order: dict[str, Any] = {"plans": [plan.encode(each) for each in plans], "parent": os.getpid()}
+        order |= {name: str(path) for name, path in self.files.items()}
         self.reader = threading.Thread(target=_drain, args=(self.process.stdout, self.printed), daemon=True)
         self.reader.start()
         _told(self.process, json.dumps(order))
@@ -143,7 +163,7 @@ class _Child:
             time.sleep(TICK)
             self._look()
             why = self._over()
-        _kill(self.process)
+        _kill(self.process, self.files["groups"])
         self.reader.join(timeout=1.0)
         self._look()
         return [] if stop.is_set() else self._results(why)
@@ -165,7 +185,7 @@ class _Child:
         options = self.plans[self.at].options
         if time.monotonic() - self.since > options.timeout + GRACE:
             return f"still {self.stage} after {options.timeout:g} s, which is the time limit"
-        if options.memory and _resident(self.process.pid) > options.memory * 2**30:
+        if options.memory and resident(self.process.pid) > options.memory * 2**30:
             return f"used more than {options.memory:g} GiB of memory while {self.stage}"
         return ""
 
@@ -212,22 +232,15 @@ def _drain(pipe: IO[bytes] | None, kept: deque[bytes]) -> None:
     pipe.close()
 
 
-def _kill(process: subprocess.Popen[Any]) -> None:
-    """End a child and everything it started."""
-    if hasattr(os, "killpg"):
-        with suppress(ProcessLookupError, PermissionError):  # the whole group may be gone already
-            os.killpg(process.pid, signal.SIGKILL)
+def _kill(process: subprocess.Popen[Any], groups: Path) -> None:
+    """End a child and everything it started, in groups of their own or not."""
+    if os.name == "posix":
+        end_group(process.pid)
     else:
         process.kill()
     process.wait()
-
-
-def _resident(pid: int) -> int:
-    """Bytes of host memory a process holds, 0 where the platform does not say."""
-    try:
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, IndexError, ValueError):
-        return 0
+    for leader in groups.read_text().split():
+        end_group(int(leader))
 
 
 def _where(trace: str) -> str:

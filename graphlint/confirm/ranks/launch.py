@@ -7,6 +7,7 @@ nothing, so an overseer beside the agent asks all ranks for their stacks at the 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 import sys
@@ -20,12 +21,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import torch
+import torch.distributed as dist
 from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
 from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
 from graphlint.confirm import plan as plans
+from graphlint.confirm.descent import end_group, resident
 from graphlint.confirm.outcome import Outcome
-from graphlint.confirm.plan import Plan
+from graphlint.confirm.plan import Options, Plan
 from graphlint.confirm.ranks import journal, merged
 from graphlint.confirm.ranks.merged import Ended, Run
 from graphlint.errors import UsageError
@@ -40,36 +43,50 @@ OFF = {"NCCL_NVLS_ENABLE": "0"}
 """NVLink multicast can leave GPUs that are shared unusable."""
 
 
-def confirm(plan: Plan, kind: str, stage: Callable[[str], object], begun: float) -> Outcome:
+def confirm(plan: Plan, kind: str, stage: Callable[[str], object], begun: float, groups: Path) -> Outcome:
     """One outcome of `plan.options.ranks` processes on "cuda" or "emulated" devices; raises `UsageError`.
 
-    `begun` is when the target's time began, of `time.monotonic()`.
+    `begun` is when the target's time began, of `time.monotonic()`; `groups` is a file that names the processes to end
+    should this one be ended, and ranks leave what they tell beside it.
     """
     world = plan.options.ranks
     if kind == "cuda" and torch.cuda.device_count() < world:
         here = torch.cuda.device_count()
         raise UsageError(f"{world} ranks need a GPU each and {here} are visible", "`--device emulated` runs them without")
     backend = "nccl" if kind == "cuda" else "gloo"
-    with TemporaryDirectory(prefix="graphlint-ranks-") as folder:
+    if not dist.is_available() or (backend == "gloo" and not dist.is_gloo_available()):
+        raise UsageError(f"this torch has no {backend}, over which the ranks would talk", "leave `--ranks` out")
+    with TemporaryDirectory(prefix="ranks-", dir=groups.parent) as folder:
         limit = max(plan.options.timeout - LEAD - (time.monotonic() - begun), 1.0)
-        run = _run(plan, backend, Path(folder), stage, limit)
+        run = _run(plan, backend, Path(folder), stage, limit, groups)
         return merged.outcome(plan.target, run, Path(folder))
 
 
-def _run(plan: Plan, backend: str, folder: Path, stage: Callable[[str], object], limit: float) -> Run:
+def _run(plan: Plan, backend: str, folder: Path, stage: Callable[[str], object], limit: float, groups: Path) -> Run:
     world = plan.options.ranks
-    order = {"plan": plans.encode(plan), "backend": backend, "deadline": time.time() + limit, "agent": os.getpid()}
+    order = {
+        "plan": plans.encode(plan), "backend": backend, "deadline": time.time() + limit, "agent": os.getpid(),
+        "groups": str(groups),
+    }  # fmt: skip
     (folder / "order.json").write_text(json.dumps(order), encoding="utf-8")
-    overseer = Overseer(folder, world, limit, stage)
+    overseer = Overseer(folder, plan.options, limit, stage)
     thread = threading.Thread(target=overseer.watch, daemon=True)
     thread.start()
     ended = _launched(folder, world)
     overseer.stop.set()
     thread.join()
+    _swept(groups)
     accounts = {rank: overseer.account(rank) for rank in range(world)}
     traces = {rank: _text(folder / f"trace-{rank}.txt") for rank in range(world)}
     limit = overseer.limit if overseer.why else 0.0
-    return Run(backend, accounts, traces, ended, limit, overseer.why, _library(backend))
+    return Run(backend, accounts, traces, ended, limit, overseer.why, _library(backend), overseer.failure)
+
+
+def _swept(groups: Path) -> None:
+    """End what ranks have started and left behind."""
+    for leader in _text(groups).split():
+        end_group(int(leader))
+    groups.write_text("")
 
 
 def _library(backend: str) -> str:
@@ -83,6 +100,7 @@ def _launched(folder: Path, world: int) -> dict[int, Ended]:
     for name, value in OFF.items():
         os.environ.setdefault(name, value)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    logging.getLogger("torch.distributed.elastic").setLevel(logging.CRITICAL)  # what ended a rank is in the outcome
     config = LaunchConfig(
         min_nodes=1, max_nodes=1, nproc_per_node=world, run_id=uuid.uuid4().hex, rdzv_backend="c10d",
         rdzv_endpoint="localhost:0", max_restarts=0, monitor_interval=0.1, local_addr="localhost",
@@ -98,15 +116,36 @@ def _text(path: Path) -> str:
     return path.read_text(errors="replace") if path.is_file() else ""
 
 
+def _is_gone(pid: int) -> bool:
+    """Whether a rank has ended and the agent has seen it; the agent ends nothing when one leaves with status 0."""
+    if not pid or os.name != "posix":
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def _left(accounts: list[journal.Account], gone: list[bool]) -> str:
+    """Which ranks have ended without a word, or an empty string."""
+    left = [(rank, each) for rank, (each, ended) in enumerate(zip(accounts, gone)) if ended and not each.done]
+    return "; ".join(f"rank {rank}: the process ended with no result while {each.stage}" for rank, each in left)
+
+
 @dataclass
 class Overseer:
-    """Reads journals while ranks run; at the limit it asks for stacks and ends them. `why` says that it did."""
+    """Reads journals while ranks run; at the limit it asks for stacks and ends them. `why` says that it did.
+
+    `failure` is why they were ended when none hangs: one is gone, or they hold too much memory.
+    """
 
     folder: Path
-    world: int
+    options: Options
     limit: float
     stage: Callable[[str], object]
     why: str = ""
+    failure: str = ""
     stop: threading.Event = field(default_factory=threading.Event)
     told: str = ""
 
@@ -117,16 +156,21 @@ class Overseer:
         """Until the agent is done."""
         begun = time.monotonic()
         since: dict[str, float] = {}
+        accounts: list[journal.Account] = []
         while not self.stop.wait(TICK):
-            accounts = [self.account(rank) for rank in range(self.world)]
+            gone = [_is_gone(each.pid) for each in accounts]  # before reading: the last a rank tells is that it is done
+            accounts = [self.account(rank) for rank in range(self.options.ranks)]
             self._tell(accounts)
+            self.failure = _left(accounts, gone) or self._full(accounts)
             now = time.monotonic()
             if any(each.limit for each in accounts):
                 since.setdefault("limit", now)
             if any(each.done for each in accounts):
                 since.setdefault("done", now)
             self.why, spent = self._over(accounts, now, begun, since)
-            if self.why:
+            if self.failure:
+                self.why = ""
+            if self.why or self.failure:
                 self.limit = spent
                 self._end([each.pid for each in accounts if each.pid and not each.done])
                 return
@@ -142,7 +186,15 @@ class Overseer:
             return "its graphs do not fit", short
         if "done" in since and now - since["done"] > LATE:
             return "others are done", LATE
-        return ("the time limit", self.limit) if now - begun > self.limit else ("", 0.0)
+        within = f"to stay within {self.options.timeout:g} s"
+        return (within, self.limit) if now - begun > self.limit else ("", 0.0)
+
+    def _full(self, accounts: list[journal.Account]) -> str:
+        """That all ranks together hold more memory than they may, or an empty string."""
+        most, pids = self.options.memory, [each.pid for each in accounts if each.pid]
+        if not most or sum(map(resident, pids)) <= most * 2**30:
+            return ""
+        return f"the ranks used more than {most:g} GiB of memory together while {self.told}"
 
     def _tell(self, accounts: list[journal.Account]) -> None:
         stages = {each.stage for each in accounts if each.stage}

@@ -12,7 +12,7 @@ from graphlint.confirm.outcome import NOWHERE, Difference, Outcome
 from graphlint.confirm.ranks import sequences
 from graphlint.confirm.ranks.agreement import Disagreement, disagreements
 from graphlint.confirm.ranks.journal import Account, Call
-from graphlint.confirm.ranks.sequences import Mismatch, sentence
+from graphlint.confirm.ranks.sequences import Mismatch, named, sentence
 
 WORST = ("not-run", "refused", "stale", "captures")
 KILLED = (-9, -15)
@@ -29,7 +29,10 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Everything that ranks left behind; `limit` is in seconds and 0 unless they were ended for hanging."""
+    """Everything that ranks left behind; `limit` is in seconds and 0 unless they were ended for hanging.
+
+    `failure` says why they were ended otherwise.
+    """
 
     backend: str
     accounts: Mapping[int, Account]
@@ -38,6 +41,7 @@ class Run:
     limit: float = 0.0
     why: str = ""
     library: str = ""
+    failure: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +69,18 @@ def outcome(target: str, run: Run, folder: Path) -> Outcome:
     section = {
         "ranks": len(run.accounts), "backend": run.backend, "library": run.library,
         "by_rank": [_row(rank, run, outcomes.get(rank)) for rank in sorted(run.accounts)],
-        "mismatches": [_mismatch(each) for each in unfit], "hang": hang,
+        "mismatches": [_mismatch(each) for each in unfit or _met(run, outcomes)], "hang": hang,
         "disagreements": [codec.flat(each) for each in differ],
     }  # fmt: skip
     return replace(found, sections={**found.sections, "ranks": section})
+
+
+def _met(run: Run, outcomes: Mapping[int, Outcome]) -> list[Mismatch]:
+    """What ranks that looked ahead have found before a capture."""
+    here = {rank: each.phases.get(each.phase, []) for rank, each in run.accounts.items()}
+    return [
+        found for found in sequences.mismatches(here) if any(sentence(found) in each.reason for each in outcomes.values())
+    ]
 
 
 def _worst(
@@ -149,14 +161,22 @@ def _reason(
 ) -> str:
     if hang is not None:
         return str(hang["message"])
-    if unfit:
-        return sentence(unfit[0])
+    apart = [sentence(each) for each in unfit[:1]]
+    if unfit and result != "not-run":
+        return apart[0]
     if result != "not-run":
         return "; ".join(_distinct(each.reason for each in outcomes.values() if each.reason))
     lost = _lost_ranks(run, outcomes)
     crashed = [f"rank {rank}: {_death(run, rank)}" for rank in lost if rank in run.ended and not _was_killed(run, rank)]
-    failed = [f"rank {rank}: {each.reason}" for rank, each in outcomes.items() if each.reason and not _is_follow_up(each)]
-    return "; ".join(crashed + failed) or "; ".join(f"rank {rank}: no result" for rank in lost)
+    told = {rank: each.reason for rank, each in outcomes.items() if each.reason and not _is_follow_up(each)}
+    failed = [*crashed, *_by_ranks(told, len(run.accounts))] or [run.failure] * bool(run.failure)
+    return "; ".join(failed + apart) or "; ".join(_by_ranks(dict.fromkeys(lost, "no result"), len(run.accounts)))
+
+
+def _by_ranks(told: Mapping[int, str], world: int) -> list[str]:
+    """What ranks say, each once and after the ranks that say it; what all of them say stands alone."""
+    found = {said: [rank for rank, each in told.items() if each == said] for said in told.values()}
+    return [said if len(ranks) == world else f"{named(ranks)}: {said}" for said, ranks in found.items()]
 
 
 def _was_killed(run: Run, rank: int) -> bool:

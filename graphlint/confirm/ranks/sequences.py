@@ -89,8 +89,7 @@ def _splits_fit(a: Call, b: Call, one: int, other: int) -> bool:
 
 def sentence(each: Mismatch) -> str:
     """Such as "call 2 is `all_reduce(float32[8])` on rank 0 (line 12) and nothing on rank 1"."""
-    named = each.why == "group"
-    parts = [_issued(rank, call, named) for rank, call in zip(each.ranks, each.calls)]
+    parts = [_issued(rank, call, each.why == "group") for rank, call in zip(each.ranks, each.calls)]
     if each.missing >= 0:
         there = next(rank for rank in each.ranks if rank != each.missing)
         call = each.calls[each.ranks.index(there)]
@@ -98,8 +97,20 @@ def sentence(each: Mismatch) -> str:
     return f"call {each.index} differs in {each.why}: {' and '.join(parts)}"
 
 
-def _issued(rank: int, call: Call | None, named: bool) -> str:
-    group = f" in group `{call.name}` of ranks {', '.join(map(str, call.group))}" if call is not None and named else ""
+def named(ranks: Sequence[int]) -> str:
+    """Such as "rank 3", "ranks 0, 2" or "ranks 0-7"."""
+    runs: list[list[int]] = []
+    for each in ranks:
+        if runs and runs[-1][-1] == each - 1:
+            runs[-1].append(each)
+        else:
+            runs.append([each])
+    said = [f"{each[0]}-{each[-1]}" if len(each) > 2 else ", ".join(map(str, each)) for each in runs]
+    return f"rank{'s' * (len(ranks) > 1)} {', '.join(said)}"
+
+
+def _issued(rank: int, call: Call | None, grouped: bool) -> str:
+    group = f" in group `{call.name}` of {named(call.group)}" if call is not None and grouped else ""
     return f"`{call}`{group} on rank {rank} ({_at(call)})"
 
 

@@ -7,14 +7,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from graphlint.confirm.ranks.sequences import named
+
 CALLS = 12
 
 
 def section(found: Mapping[str, Any], root: Path) -> list[str]:
-    """One line a rank, what each was refused, and what differed among them."""
+    """One line for ranks that fared alike, what each was refused, and what differed among them."""
     lines = [f"  {found['ranks']} ranks over {found['library']}:"]
+    alike: dict[str, list[int]] = {}
     for each in found["by_rank"]:
-        lines += _rank(each, found["ranks"], root)
+        alike.setdefault("\n".join(_rank(each, found["ranks"], root)), []).append(each["rank"])
+    for said, ranks in alike.items():
+        lines += f"    {named(ranks)}: {said}".splitlines()
     lines += [f"    {_placed(each['sentence'], root)}" for each in found["mismatches"]]
     for each in found["disagreements"]:
         one, other = each["ranks"]
@@ -27,9 +32,7 @@ def section(found: Mapping[str, Any], root: Path) -> list[str]:
 def _rank(each: Mapping[str, Any], world: int, root: Path) -> list[str]:
     calls = each["captured"]
     word = each["result"] if each["result"] != "no result" else f"no result while {each['stage']}"
-    lines = [
-        f"    rank {each['rank']}: {word}; captured {len(calls)} collective{'s' * (len(calls) != 1)}{_listed(calls, world)}"
-    ]
+    lines = [f"{word}; captured {len(calls)} collective{'s' * (len(calls) != 1)}{_listed(calls, world)}"]
     lines += [f"      refused at {_at(one, root)}: {one['message']}" for one in each["refusals"]]
     return lines
 
@@ -44,7 +47,7 @@ def _listed(calls: Sequence[Mapping[str, Any]], world: int) -> str:
 
 def _among(group: Sequence[int], world: int) -> str:
     """The ranks of a group that is not everybody."""
-    return f" of ranks {', '.join(map(str, group))}" if len(group) != world else ""
+    return f" of {named(group)}" if len(group) != world else ""
 
 
 def _at(each: Mapping[str, Any], root: Path) -> str:

@@ -7,20 +7,21 @@ can finish without it, and with `os._exit`, since tearing NCCL down after a refu
 
 from __future__ import annotations
 
-import ctypes
 import faulthandler
 import json
 import os
 import signal
 import sys
-from contextlib import suppress
+import time
 from datetime import timedelta
 from pathlib import Path
 
 from graphlint.confirm import codec, plan
+from graphlint.confirm.descent import follow
 from graphlint.confirm.frames import described
 from graphlint.confirm.outcome import NOWHERE, Outcome
 from graphlint.confirm.ranks.journal import Journal
+from graphlint.confirm.ranks.meeting import PartnersDiffer
 from graphlint.confirm.ranks.post import Post
 from graphlint.errors import UsageError
 
@@ -28,19 +29,23 @@ FAILED = 3
 """The status of a rank without an outcome: the agent ends its partners, which would wait for it."""
 PATIENCE = 3600.0
 """Seconds after which torch itself gives up on a collective: never before graphlint does."""
-DIE_WITH_PARENT = 1
+ALONE = 60.0
+"""Seconds after the deadline at which a rank ends by itself, should nobody have ended it."""
 
 
 def main() -> None:
     """Run one rank; does not return."""
     folder, rank = Path(sys.argv[1]), int(os.environ["RANK"])
     order = json.loads((folder / "order.json").read_text(encoding="utf-8"))
-    _follow(order["agent"])
+    follow(order["agent"])
+    with open(order["groups"], "a") as groups:  # the agent starts ranks in process groups of their own
+        groups.write(f"{os.getpid()}\n")
     with open(folder / f"trace-{rank}.txt", "w") as trace, open(folder / f"rank-{rank}.jsonl", "w") as file:
         journal = Journal(file)
         journal.say(pid=os.getpid())
         one = plan.decode(order["plan"])
         faulthandler.enable(trace)
+        faulthandler.dump_traceback_later(max(order["deadline"] - time.time(), 0.0) + ALONE, exit=True, file=trace)
         if hasattr(faulthandler, "register"):
             faulthandler.register(signal.SIGUSR1, trace)
         post = Post(rank, int(os.environ["WORLD_SIZE"]), folder, one, order["deadline"], journal)
@@ -49,18 +54,6 @@ def main() -> None:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(FAILED if outcome.result == "not-run" or "error" in outcome.replays else 0)
-
-
-def _follow(agent: int) -> None:
-    """Die with the agent, which starts ranks in process groups of their own (Linux), or at once if it is gone already."""
-    with suppress(AttributeError, OSError, TypeError):
-        ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL)
-    if os.name != "posix":  # elsewhere 0 is a signal that does something
-        return
-    try:
-        os.kill(agent, 0)
-    except ProcessLookupError:
-        os._exit(FAILED)
 
 
 def attempt(post: Post, backend: str) -> Outcome:
@@ -84,6 +77,8 @@ def attempt(post: Post, backend: str) -> Outcome:
         return rank.confirm(post, stage)
     except UsageError as error:
         return _nothing(post, str(error).replace("\n  ", "; "), reached[0])
+    except PartnersDiffer as error:
+        return _nothing(post, f"while {reached[0]}, {error}", reached[0])
     except BaseException as error:
         return _nothing(post, described(error, reached[0]), reached[0])
 
