@@ -113,20 +113,40 @@ def _apart(acts: Sequence[Act], ranks: set[int]) -> Iterator[tuple[Act, ast.If]]
 
 
 def _rank_nodes(story: Story) -> set[int]:
-    """The expressions that are this rank's number: calls that ask for it, names that hold it, arguments named after it."""
-    asked = {id(act.node) for act in story.acts if act.verb is Verb.CALL and act.thing.name in RANKS}
-    held = {
-        id(act.node)
-        for act in story.acts
-        if act.verb is Verb.LOAD and (id(act.thing.node) in asked or (act.thing.is_argument and act.thing.name in NAMED))
-    }
-    return asked | held
+    """Expressions that are this rank's number or a word on it: calls that ask, names, comparisons, what helpers return."""
+    found: set[int] = set()
+    for act in story.acts:
+        known = id(act.thing.node) in found
+        if act.verb is Verb.CALL and act.thing.name in RANKS:
+            found.add(id(act.node))
+        elif act.verb is Verb.LOAD and (known or (act.thing.is_argument and act.thing.name in NAMED)):
+            found |= {id(act.node), id(act.thing.node)}
+        elif act.verb is Verb.READ and known and _is_word(act.node):
+            found.add(id(act.node))
+        elif act.verb is Verb.RETURN and known and act.frame.caller is not None:
+            found.add(id(act.frame.node))
+    return found
+
+
+def _is_word(node: ast.AST) -> bool:
+    """Whether what is computed of a rank is still about ranks only, unlike a tensor that is scaled by one."""
+    return isinstance(node, (ast.Compare, ast.BoolOp, ast.UnaryOp)) or (
+        isinstance(node, ast.BinOp) and isinstance(node.right, ast.Constant)
+    )
 
 
 def _branches(act: Act, ranks: set[int]) -> Iterator[ast.If]:
     for node in ast.walk(act.frame.module.source.tree):
         if isinstance(node, ast.If) and any(id(each) in ranks for each in ast.walk(node.test)) and _holds([node], act.node):
-            yield node
+            if not _is_among_members(node.test, act.node):
+                yield node
+
+
+def _is_among_members(test: ast.AST, call: ast.AST) -> bool:
+    """Whether a collective of a group stands where only some ranks come, as its members do."""
+    grouped = isinstance(call, ast.Call) and any(word.arg == "group" for word in call.keywords)
+    kinds = (ast.In, ast.NotIn, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+    return grouped and any(isinstance(each, kinds) for each in ast.walk(test))
 
 
 def _holds(body: Sequence[ast.AST], node: ast.AST) -> bool:
@@ -258,7 +278,17 @@ def unread(story: Story) -> Told:
         for index, act in _inside(story, captured, Verb.CALL):
             if not is_collective(act) or not _is_functional(act):
                 continue
-            after = [each for _, each in story.between(index, captured.end, Verb.READ, Verb.RETURN, Verb.METHOD)]
-            mine = [each for each in after if each.thing.owner.node is act.node]
-            if mine and all(each.verb is Verb.RETURN and each.frame.caller is None for each in mine):
+            if _leaves_unread(story, captured, index, act):
                 yield region(captured, story.acts), tell(UnreadCollective, act, call=act.text)
+
+
+def _leaves_unread(story: Story, captured: Captured, index: int, call: Act) -> bool:
+    """Whether a result is given back, or used behind a capture, and nothing inside has used it before."""
+    verbs = (Verb.READ, Verb.RETURN, Verb.METHOD)
+    inside = [each for _, each in story.between(index, captured.end, *verbs) if each.thing.owner.node is call.node]
+    if any(each.verb is not Verb.RETURN for each in inside):
+        return False
+    if captured.region is not None:
+        return any(each.frame.caller is None for each in inside)
+    behind = story.between(captured.end, len(story.acts), *verbs, Verb.LOAD)
+    return any(each.thing.owner.node is call.node for _, each in behind)

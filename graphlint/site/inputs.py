@@ -13,6 +13,8 @@ from graphlint.site_events import DerivedInput, EntryRebound, InputDies, InputNo
 from graphlint.types import Region
 
 Told = Iterator[tuple[Region, Event]]
+GROUPS = ("torch.distributed.new_group", "torch.distributed.new_subgroups")
+"""Calls whose results torch keeps until the process group is destroyed."""
 
 
 def rebound(story: Story) -> Told:
@@ -239,4 +241,5 @@ def _held(story: Story, captured: Captured) -> set[int]:
 
 def _is_own(slot: Slot, thing: Thing, frame: Frame) -> bool:
     local = isinstance(slot.holder, Scope) and slot.holder.name == frame.function and slot.holder.outer is not None
-    return local and thing.kind is Kind.TENSOR and not thing.owner.is_argument and thing.born > slot.holder.born
+    made_here = not thing.owner.is_argument and thing.born > slot.holder.born
+    return local and thing.kind is Kind.TENSOR and made_here and not thing.name.startswith(GROUPS)

@@ -49,7 +49,8 @@ def _works(story: Story, index: int, left: int) -> bool:
 
 def _ends_in_collective(story: Story, index: int, left: int) -> bool:
     """Whether a block's last work is a collective: NCCL leaves nothing open behind it, and no capture was refused."""
-    work = [act for _, act in story.between(index, left, Verb.READ, Verb.CALL) if act.thing.kind is not Kind.OUTSIDE]
+    every = story.between(index, left, Verb.READ, Verb.CALL, Verb.WRITE)
+    work = [act for _, act in every if act.thing.kind is not Kind.OUTSIDE]
     return bool(work) and work[-1].verb is Verb.READ and work[-1].name.startswith("torch.distributed.")
 
 
