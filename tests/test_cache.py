@@ -244,6 +244,8 @@ class Line:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: Path) -> None:
         monkeypatch.setattr(witness, "SETTLED", 0)
+        # Rules are looked for in the checkout as well, in which other tools write what they like.
+        monkeypatch.setattr(sys, "path", [each for each in sys.path if "site-packages" in each])
         folder.mkdir()  # making it would be a change of the folder around it, in which modules are looked for
         monkeypatch.setenv(quick.FOLDER, str(folder))
         monkeypatch.delenv(quick.OFF, raising=False)

@@ -130,9 +130,7 @@ def folder(settings: Config, given: object, environment: Mapping[str, str]) -> s
 
 
 def opened(settings: Config, options: Mapping[str, object], started: int, about: Sequence[str]) -> Cache | None:
-    """The cache of a run; None if it is to be without."""
-    if options.get("no_cache") or quick.is_off(os.environ):
-        return None
+    """The cache of a run; None where this user has no folder for one."""
     found = folder(settings, options.get("cache_dir"), os.environ)
     return Cache(found, about, started) if found else None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 import time
 from collections import Counter
@@ -19,15 +20,14 @@ from graphlint import baseline, packs, registry
 from graphlint.check import check as run
 from graphlint.check import check_sources, home, read_found, read_text
 from graphlint.commands import output as shown
-from graphlint.commands import progress
+from graphlint.commands import progress, quick
 from graphlint.commands.around import Part
-from graphlint.commands.cache import Cache, opened
 from graphlint.commands.options import STDIN, agree, configured, overridden, with_baseline
 from graphlint.commands.output import Wanted
 from graphlint.config import Config
 from graphlint.errors import UsageError
 from graphlint.interp import interpreter
-from graphlint.judge import Read
+from graphlint.judge import Interpreter, Read
 from graphlint.notices import INTERNAL
 from graphlint.options import CONFIDENCES, EFFECTS, TARGETS
 from graphlint.registry import ORDER, Registry
@@ -36,6 +36,8 @@ from graphlint.source import spare
 from graphlint.spread import Texts
 from graphlint.types import Finding, Report
 
+Kept = Callable[[Sequence[str], Config, Registry, Interpreter], Report]
+"""A check that starts from what an earlier one found."""
 WRITING = ("fix", "unsafe_fixes", "diff", "show_fixes", "prune_baseline", "watch", "evidence")
 """Options with which a run does more than print what it found."""
 DEEPEST = 5000
@@ -122,11 +124,13 @@ def _once(paths: Sequence[str], settings: Config, wanted: Wanted, options: Mappi
     with_baseline(settings, options)
     known = registry.load(settings.rules, settings.root, settings.packs)
     part = Part(paths, settings) if options["around"] else None
-    cache = opened(settings, options, started, paths if part is None else part.paths[:1])
+    # Imported only where something is kept, which takes as long as reading a small file.
+    keeper = None if options["no_cache"] or quick.is_off(os.environ) else import_module("graphlint.commands.cache")
+    cache = keeper and keeper.opened(settings, options, started, paths if part is None else part.paths[:1])
     paths = part.paths if part is not None else paths
 
     def again(texts: Mapping[str, bytes], files: Sequence[str]) -> Report:
-        kept = None if texts or files else cache
+        kept = None if texts or files or cache is None else cache.checked
         found = checked(files or paths, settings, known, str(options["stdin_filename"]), texts, kept)
         return found if part is None or files else part.of(found)
 
@@ -145,7 +149,7 @@ def _once(paths: Sequence[str], settings: Config, wanted: Wanted, options: Mappi
     _say(report, settings, bool(options["prune_baseline"]))
     stale = report.gone and options["strict_baseline"] and not options["prune_baseline"]
     code = 0 if options["exit_zero"] else 1 if stale else status(report, settings)
-    if cache is not None and not any(options[each] for each in WRITING) and not any(each.file for each in wanted.sinks):
+    if cache and not any(options[each] for each in WRITING) and not any(each.file for each in wanted.sinks):
         if not report.remarks and not report.gone:
             cache.remember(text, code, settings, known)
     return code
@@ -184,7 +188,7 @@ def checked(
     known: Registry,
     stdin_filename: str = "",
     unsaved: Mapping[str, bytes] = MappingProxyType({}),
-    cache: Cache | None = None,
+    kept: Kept | None = None,
 ) -> Report:
     """Check with the cyclic garbage collector off: it finds nothing in trees, and walks them again and again."""
     was_on = gc.isenabled()
@@ -196,8 +200,8 @@ def checked(
         with progress.told("checking"):
             if tuple(paths) == (STDIN,):
                 return check_sources(_stdin(stdin_filename), settings, known, interpreter(settings))
-            if cache is not None:
-                return cache.checked(paths, settings, known, interpreter(settings))
+            if kept is not None:
+                return kept(paths, settings, known, interpreter(settings))
             return run(paths, settings, known, interpreter(settings, unsaved), unsaved)
     finally:
         sys.setrecursionlimit(limit)
