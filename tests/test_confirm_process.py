@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 from graphlint.confirm import process
 from graphlint.confirm.plan import Options, Plan, parse_target
 from graphlint.confirm.process import Result
+from graphlint.errors import UsageError
 
 pytest.importorskip("torch")
 LIMIT = 8.0
@@ -191,3 +193,11 @@ def _children(pid: int) -> list[int]:
         if found:
             return found
     return []
+
+
+def test_a_folder_for_temporary_files_that_is_not_there_is_an_error_that_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    with pytest.raises(UsageError, match=r"(?s)a target cannot be started: .*missing.*TMPDIR"):
+        process.run([Plan("a.py:b", "b", path="a.py")])

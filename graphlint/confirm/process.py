@@ -26,6 +26,7 @@ from graphlint.confirm import codec, frames, plan
 from graphlint.confirm.descent import end_group, resident
 from graphlint.confirm.outcome import NOWHERE, Outcome
 from graphlint.confirm.plan import Plan
+from graphlint.errors import UsageError
 
 TAIL = 1 << 16
 """Bytes kept of what user code printed."""
@@ -64,17 +65,22 @@ def run(
     for each in _parts(list(enumerate(plans)), len(lanes) if shared else max(len(plans), 1)):
         jobs.put(each)
     found: dict[int, Result] = {}
+    failed: list[OSError] = []
 
     def work(gpu: str) -> None:
         while not stop.is_set():
             try:
-                part = jobs.get_nowait()
+                for place, result in _part(jobs.get_nowait(), _environment(environ, gpu), stop, progress):
+                    found[place] = result
             except queue.Empty:
                 return
-            for place, result in _part(part, _environment(environ, gpu), stop, progress):
-                found[place] = result
+            except OSError as error:  # no folder for what children write, or no process
+                failed.append(error)
+                stop.set()
 
     _joined([threading.Thread(target=work, args=(gpu,), daemon=True) for gpu in lanes], stop)
+    if failed:
+        raise UsageError(f"a target cannot be started: {failed[0]}", "is there room in `$TMPDIR`, and may it be written?")
     return [found[place] for place in sorted(found)]
 
 

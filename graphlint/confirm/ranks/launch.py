@@ -34,7 +34,10 @@ from graphlint.confirm.ranks.merged import Ended, Run
 from graphlint.errors import UsageError
 
 LEAD = 5.0
-"""Seconds before the target's own limit at which ranks are ended, so that there is time to say where they stood."""
+"""Seconds before the target's own limit at which ranks are ended, so that there is time to say where they stood.
+
+A quarter of a limit that is short.
+"""
 LATE = 30.0
 """Seconds that ranks are given once one of them is done: all do the same work."""
 TICK = 0.25
@@ -57,7 +60,8 @@ def confirm(plan: Plan, kind: str, stage: Callable[[str], object], begun: float,
     if not dist.is_available() or (backend == "gloo" and not dist.is_gloo_available()):
         raise UsageError(f"this torch has no {backend}, over which the ranks would talk", "leave `--ranks` out")
     with TemporaryDirectory(prefix="ranks-", dir=groups.parent) as folder:
-        limit = max(plan.options.timeout - LEAD - (time.monotonic() - begun), 1.0)
+        lead = min(LEAD, plan.options.timeout / 4)
+        limit = max(plan.options.timeout - lead - (time.monotonic() - begun), 1.0)
         run = _run(plan, backend, Path(folder), stage, limit, groups)
         return merged.outcome(plan.target, run, Path(folder))
 
