@@ -246,6 +246,10 @@ class Line:
         monkeypatch.setattr(witness, "SETTLED", 0)
         # Rules are looked for in the checkout as well, in which other tools write what they like.
         monkeypatch.setattr(sys, "path", [each for each in sys.path if "site-packages" in each])
+        for name, module in list(sys.modules.items()):
+            # Rules of earlier tests, whose files are gone: a run that rests on such a file keeps nothing.
+            if not os.path.exists(getattr(module, "__file__", None) or __file__):
+                monkeypatch.delitem(sys.modules, name)
         folder.mkdir()  # making it would be a change of the folder around it, in which modules are looked for
         monkeypatch.setenv(quick.FOLDER, str(folder))
         monkeypatch.delenv(quick.OFF, raising=False)
