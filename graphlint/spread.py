@@ -37,14 +37,14 @@ def spread(files: Sequence[Found], job: Job[R]) -> Iterator[R]:
     """The result of `job` for every batch, in order."""
     groups = batches(files)
     workers = min(processors(), len(groups))
-    if workers < 2 or len(files) < WORTHWHILE or not hasattr(os, "fork"):
+    if len(files) < WORTHWHILE or not hasattr(os, "fork"):
         yield from map(job, groups)
         return
     from multiprocessing import get_context  # 16 ms, which a small run would feel
 
     _job[:] = [job]
     try:
-        # A process a batch: what it used goes back at once, without a collector walking over its trees.
+        # A process a batch, on one processor too: what it used goes back at once, without a collector walking over trees.
         with get_context("fork").Pool(workers, _hold, maxtasksperchild=1) as pool:
             yield from pool.imap(_run, groups)
     finally:

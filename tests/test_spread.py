@@ -10,6 +10,7 @@ import pytest
 from graphlint import spread
 from graphlint.check import check
 from graphlint.config import Config
+from graphlint.discover import Found
 from graphlint.interp import interpret
 from graphlint.registry import load
 from graphlint.types import Report
@@ -96,3 +97,13 @@ def test_a_folder_without_init_is_found_from_the_imports_below_it(tmp_path: Path
     )
     monkeypatch.chdir(tmp_path)
     assert check(["library/parts/deep/stage.py"], Config(), load(), interpret).findings == ()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked only where the platform can")
+def test_what_batches_used_goes_back_on_one_processor_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spread, "processors", lambda: 1)
+    monkeypatch.setattr(spread, "WORTHWHILE", 1)
+    monkeypatch.setattr(spread, "BATCH", 1)
+    files = [Found(Path(name), name) for name in ("a.py", "b.py", "c.py")]
+    pids = list(spread.spread(files, lambda group: os.getpid()))
+    assert len(set(pids)) == 3 and os.getpid() not in pids
