@@ -58,7 +58,7 @@ def outline(text: str) -> ast.Module:
         return tree_of(text)
     file = File(text)
     try:
-        return file.split(Cut("", "", "", 0, 0, len(text), 0), TOP)
+        return file.split(Cut("", "", "", 0, -1, len(text), 0), TOP)
     except Unreadable:
         # Cut at the wrong place, or broken: the whole says which.
         return tree_of(text)
@@ -200,7 +200,7 @@ class File:
         try:
             self._whole = self._whole or tree_of(self.text)
             for node in nested(self._whole.body):
-                if isinstance(node, (ast.stmt)) and getattr(node, "name", "") == cut.name and node.lineno == line:
+                if isinstance(node, ast.stmt) and getattr(node, "name", "") == cut.name and node.lineno == line:
                     return node
         except Unreadable:
             pass

@@ -91,6 +91,13 @@ def test_odd_code_is_cut_where_python_cuts_it(margin: str) -> None:
     assert opened(tree) == opened(ast.parse(text))
 
 
+def test_a_definition_may_be_the_first_thing_in_a_file() -> None:
+    text = "@marked\ndef first(): pass\n\n\nclass Second:\n    pass\n" + FILLER
+    tree = outline(text)
+    assert waiting(tree) == ["first", "Second"]
+    assert opened(tree) == opened(ast.parse(text))
+
+
 def test_nothing_is_parsed_before_it_is_asked_for() -> None:
     tree = outline(FILLER + "def first(): pass\ndef second(): pass\n")
     first, second = tree.body

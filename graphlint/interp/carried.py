@@ -121,7 +121,7 @@ def is_kept(decl: FunctionDecl, text: str, node: ast.AST) -> bool:
         isinstance(each, ast.If)
         and each.lineno < line
         and isinstance(each.body[-1], ast.Return)
-        and any(_holder(part) in names for part in walk(each.test) if isinstance(part, (ast.expr)))
+        and any(_holder(part) in names for part in walk(each.test) if isinstance(part, ast.expr))
         for each in body
     )
 

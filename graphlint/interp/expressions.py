@@ -29,7 +29,6 @@ from graphlint.values import (
     Place,
     Seq,
     Table,
-    Tensor,
     Text,
     Unknown,
     Value,
@@ -293,6 +292,3 @@ def eval_yield(frame: Frame, node: ast.Yield) -> Value:
 def eval_yield_from(frame: Frame, node: ast.YieldFrom) -> Value:
     frame.yields.append(element(frame, frame.eval(node.value), node))
     return Unknown()
-
-
-_ = Tensor

@@ -34,7 +34,7 @@ def explore(machine: Machine, value: Instance, record: Record, name: str) -> Val
     if machine.writes:
         return None
     if name not in record.late:
-        # What the constructor calls without arguments has left its values in the record.
+        # What ran in the constructor without arguments has left its values in the record.
         writers = [each for each in late_writers(machine, value.decl, name) if each not in record.called]
         written = [_left(machine, value, decl, name) for decl in writers[:MOST_LATE_WRITERS]]
         found = [each for each in written if each is not None]

@@ -130,6 +130,7 @@ class Machine:
         summary.depth, summary.running = self.depth + 1, True
         self.stack.setdefault(decl, []).append(summary.depth)
         outer = self.begin()
+        self._note_constructing(function)
         try:
             self.execute(function, env, summary, recording)
         except Exception:
@@ -142,6 +143,13 @@ class Machine:
         summary.owed = self.settle(summary.depth, outer)
         self.keep(self.summaries, key, summary.owed)
         return summary
+
+    def _note_constructing(self, function: Function) -> None:
+        """Note a method that runs, without arguments, on an object under construction: its writes are in the record."""
+        receiver = function.receiver
+        record = self.records.get(receiver) if isinstance(receiver, Instance) else None
+        if record is not None and record.building and len(function.decl.signature.order) == 1:
+            record.called.add(function.decl)
 
     def _may_enter(self, decl: FunctionDecl, frame: Frame | None, node: ast.AST) -> bool:
         """Whether there is room for one more activation; recursion is followed a few rounds deep."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 
 from graphlint.events import HostMutation, Rebound
-from graphlint.interp.binding import parameters
 from graphlint.interp.carried import is_kept, is_put_back, is_settled, key_of, reads_first
 from graphlint.interp.dispatch import apply
 from graphlint.interp.frame import Frame
@@ -127,9 +126,6 @@ def _later(frame: Frame, receiver: Instance, method: str, node: ast.Call) -> boo
     machine = frame.machine
     run = reach(machine, receiver.decl, method)
     record = machine.records[receiver]
-    if not (node.args or node.keywords):
-        run_so = [base.module.function(each, base, each.name) for base, each in run.methods]
-        record.called.update(each for each in run_so if len(parameters(each)) == 1)
     if not run.closed:
         return False
     written = [(base, writes(machine, each)) for base, each in run.methods]

@@ -60,7 +60,7 @@ class Record:
     """The attributes of one object; `children` are the items of a module container that the class derives from.
 
     `late` is what other methods than the constructor were found to write, None where there are none.  `effects` are
-    calls in the constructor that still have to be made, and `called` the methods that it calls without arguments.
+    calls in the constructor that still have to be made, and `called` the methods that ran in it without arguments.
     """
 
     __slots__ = ("building", "called", "children", "depth", "effects", "instance", "late", "owed", "written")
