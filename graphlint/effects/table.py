@@ -129,8 +129,3 @@ def _words(file: str) -> frozenset[str]:
 def methods() -> frozenset[str]:
     """Names that, called as a method, say that the receiver is a tensor: no list, dict, array or module has them."""
     return _words("methods.words")
-
-
-def attributes() -> frozenset[str]:
-    """Names that, read as an attribute, say that the owner is a tensor."""
-    return _words("attributes.words")
