@@ -50,7 +50,9 @@ def memos(decl: FunctionDecl) -> dict[ast.If, Memo]:
     if not isinstance(body, list) or not any(isinstance(each, ast.If) for each in nested(body)):
         return {}
     found: dict[ast.If, Memo] = {}
-    _blocks(body, _Words(body), False, found)
+    named = decl.signature.named
+    own = f"{named[0].arg}." if decl.owner is not None and named else ""
+    _blocks(body, _Words(body, own), False, found)
     return found
 
 
@@ -69,9 +71,13 @@ def fills_global(decl: FunctionDecl, names: frozenset[str]) -> bool:
 
 
 class _Words:
-    """State as words: dotted names, with local names that stand for an attribute or an entry spelled out."""
+    """State as words: dotted names, with local names that stand for an attribute or an entry spelled out.
 
-    def __init__(self, body: list[ast.stmt]) -> None:
+    `own` is what the words for a method's own attributes begin with, empty outside of methods.
+    """
+
+    def __init__(self, body: list[ast.stmt], own: str = "") -> None:
+        self.own = own
         self.outer: set[str] = set()
         self.alias: dict[str, str] = {}
         for each in nested(body):
@@ -137,6 +143,7 @@ def _memo(node: ast.If, rest: list[ast.stmt], words: _Words, looped: bool) -> Me
     asked = _asked(node.test, words)
     if not asked.lacking and not asked.there:
         return None
+    own = words.own
     tries = [(BODY, asked.lacking, node.body), (ORELSE, asked.there, node.orelse)]
     if not looped and _leaves(node.body) and not node.orelse:
         tries.append((REST, asked.there, rest))
@@ -144,10 +151,10 @@ def _memo(node: ast.If, rest: list[ast.stmt], words: _Words, looped: bool) -> Me
         filled = _filled(block, words) if state and block else frozenset[str]()
         if state & filled:
             return Memo(part, state & filled)
-        called = frozenset(word[5:-2] for word in filled if word.startswith("self.") and word.endswith("()"))
-        held = frozenset(word[5:] for word in state if word.startswith("self."))
+        called = frozenset(word[len(own) : -2] for word in filled if own and word.startswith(own) and word.endswith("()"))
+        held = frozenset(word for word in state if own and word.startswith(own))
         if called and held:
-            return Memo(part, frozenset(f"self.{name}" for name in held), called, held)
+            return Memo(part, held, called, frozenset(word[len(own) :] for word in held))
         functions = frozenset(word[:-2] for word in filled if word.endswith("()") and "." not in word)
         named = frozenset(word for word in state if "." not in word)
         if functions and named:

@@ -37,7 +37,7 @@ def _filled_by_function(frame: Frame, memo: Memo) -> bool:
 
 def _filled_by(frame: Frame, memo: Memo) -> bool:
     """Whether one of the methods called there sets what is asked about."""
-    receiver = frame.env.get("self")
+    receiver = frame.receiver
     owners = [each.decl for each in members(receiver) if isinstance(each, Instance)] if receiver is not None else []
     found = [frame.machine.project.member(owner, name) for owner in owners for name in memo.methods]
     methods = [each[1][-1] for each in found if each is not None]
