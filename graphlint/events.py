@@ -7,12 +7,32 @@ runs (`targets`) and the calls that lead there from the region (`trail`, outermo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import MISSING, FrozenInstanceError, dataclass, fields
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from graphlint.types import Confidence, Span, Step, Target
 
+if TYPE_CHECKING:
+    from typing_extensions import dataclass_transform
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+    T = TypeVar("T")
+
+    @dataclass_transform(kw_only_default=True, frozen_default=True, eq_default=False)
+    def fact(kind: type[T]) -> type[T]: ...
+
+else:
+    # A frozen dataclass as far as anybody can see.  `dataclass` would write and compile its methods anew for each of a
+    # hundred classes, which takes as long as checking a small file; those of `Event` do for all of them.
+    fact = dataclass(init=False, repr=False, eq=False, kw_only=True, slots=True)
+
+COMMON = 5
+"""Fields that every event has."""
+
+put: Callable[[Event, str, object], None] = object.__setattr__
+
+
+@fact
 class Event:
     """The facts every kind shares."""
 
@@ -22,7 +42,44 @@ class Event:
     targets: Target = Target.BOTH
     trail: tuple[Step, ...] = ()
 
-    # Written once and not, as `dataclass` would, a hundred times: that takes half of the time these classes need.
+    def __init__(
+        self,
+        *,
+        span: Span,
+        text: str,
+        confidence: Confidence = Confidence.CERTAIN,
+        targets: Target = Target.BOTH,
+        trail: tuple[Step, ...] = (),
+        **own: object,
+    ) -> None:
+        put(self, "span", span)
+        put(self, "text", text)
+        put(self, "confidence", confidence)
+        put(self, "targets", targets)
+        put(self, "trail", trail)
+        for name, value in own.items():
+            put(self, name, value)
+        if len(own) + COMMON != len(self.__dataclass_fields__):
+            self._complete()
+
+    def _complete(self) -> None:
+        """Set what a kind's own fields are when nothing is said."""
+        for name, each in self.__dataclass_fields__.items():
+            if not hasattr(self, name):
+                if each.default is MISSING:
+                    raise TypeError(f"`{type(self).__name__}` needs `{name}`")
+                put(self, name, each.default)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise FrozenInstanceError(f"cannot delete field {name!r}")
+
+    def __setstate__(self, state: tuple[None, dict[str, object]]) -> None:
+        for name, value in state[1].items():
+            put(self, name, value)
+
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and all(
             getattr(self, each.name) == getattr(other, each.name) for each in fields(self)
@@ -36,42 +93,42 @@ class Event:
         return f"{type(self).__name__}({parts})"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class HostRead(Event):
     """A method copies device values into Python: `item`, `tolist`, `numpy`."""
 
     method: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class HostCast(Event):
     """A builtin turns a device tensor into a Python number: `int`, `float`, `bool`, `complex`, `round`, `math.*`."""
 
     builtin: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class HostBranch(Event):
     """Python control flow waits for a device value; `construct` is the keyword."""
 
     construct: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class HostFormat(Event):
     """A device tensor is turned into text; `construct` is "f-string", "print", "str", "format" or "%"."""
 
     construct: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class HostCompare(Event):
     """A builtin or `in` compares device values in Python: `max`, `min`, `sorted`, `any`, `all`, `in`."""
 
     builtin: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class HostArgument(Event):
     """A device value stands where a host number is needed: a size, a fill value, a count, `range`.
 
@@ -83,14 +140,14 @@ class HostArgument(Event):
     splits: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class Synchronize(Event):
     """The host waits for the device, a stream or an event, or asks one of them for its state."""
 
     call: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class LibraryRead(Event):
     """A library call reads device values on the host inside itself; `splits` says whether Dynamo breaks there too.
 
@@ -103,12 +160,12 @@ class LibraryRead(Event):
     backward: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@fact
 class BackwardRun(Event):
     """A backward pass runs: of all that the region has computed so far."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class LibraryRefused(Event):
     """A library call that a capture refuses for another reason than a read, such as a solver's workspace."""
 
@@ -116,7 +173,7 @@ class LibraryRefused(Event):
     why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class DataShape(Event):
     """An operation whose output size depends on device values."""
 
@@ -124,59 +181,59 @@ class DataShape(Event):
     why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class MaskIndex(Event):
     """A boolean device tensor selects elements; `store` says whether a device value is written through it."""
 
     store: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class TensorBound(Event):
     """A device scalar is an index or a slice bound, which Python reads."""
 
     role: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class HostCopy(Event):
     """Data are copied between host and device."""
 
     call: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class HostLiteral(HostCopy):
     """A device tensor is built from Python values, which are copied from pageable host memory."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class HostToDevice(HostCopy):
     """A tensor born on the host is copied to the device; `origin` says where it was born, if known."""
 
     origin: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class DeviceToHost(HostCopy):
     """A device tensor is copied to the host."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class HostIndex(Event):
     """A list or a host tensor indexes a device tensor, or a device tensor a host one; `what` says which."""
 
     what: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class ScalarStore(Event):
     """A host number is stored through an index that needs a device tensor for it."""
 
     index: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class HostOperand(Event):
     """A host tensor meets device tensors in an operation that does not accept it as a scalar."""
 
@@ -184,7 +241,7 @@ class HostOperand(Event):
     argument: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class FrozenScalar(Event):
     """The value of a host tensor or number that changes between calls, or its address, is recorded once."""
 
@@ -192,14 +249,14 @@ class FrozenScalar(Event):
     recorded: str = "value"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class PinnedMemory(Event):
     """Page-locked host memory is allocated."""
 
     call: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class DataSize(Event):
     """A host number that was read from the device decides the shape of a result."""
 
@@ -207,14 +264,14 @@ class DataSize(Event):
     argument: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class HostRandom(Event):
     """A random number is drawn on the host."""
 
     call: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class GeneratorUse(Event):
     """A generator that the graph does not know is drawn from, seeded or read; `what` says which."""
 
@@ -222,7 +279,7 @@ class GeneratorUse(Event):
     what: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class ClockRead(Event):
     """The clock, the environment, an address or another host fact is read."""
 
@@ -230,7 +287,7 @@ class ClockRead(Event):
     what: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class HostMutation(Event):
     """Host state that outlives the region changes: `what` is "counter", "container", "global", "entry" or "call".
 
@@ -245,7 +302,7 @@ class HostMutation(Event):
     """What is bound or filled, as `interp.carried` knows it; empty where its reads are not followed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class Rebound(Event):
     """An attribute that holds a tensor is bound to a new one instead of being written in place."""
 
@@ -255,7 +312,7 @@ class Rebound(Event):
     """The attribute as `interp.carried` knows it, empty where its reads are not followed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class GraphBreak(Event):
     """Dynamo cannot trace this and splits the graph; a raw capture does not mind."""
 
@@ -263,14 +320,14 @@ class GraphBreak(Event):
     why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class UnknownCall(Event):
     """A call whose effect is not known; counted, never reported as a fault."""
 
     call: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class LimitReached(Event):
     """The analysis stopped short here: recursion, size or time."""
 

@@ -5,19 +5,17 @@ Like the events of the interpreter, these state what happens and where; rules de
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from graphlint.events import Event
+from graphlint.events import Event, fact
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class WarmupMissing(Event):
     """A region calls `callee`, which was never called before the capture."""
 
     callee: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class WarmupMovesState(Event):
     """A warm-up call moves state that nothing puts back; `what` says which."""
 
@@ -25,7 +23,7 @@ class WarmupMovesState(Event):
     what: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class InputRebound(Event):
     """A name, attribute or entry that a region read is bound to something else, and the graph is replayed."""
 
@@ -33,14 +31,14 @@ class InputRebound(Event):
     place: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class InputNotRefreshed(Event):
     """New data arrives for every replay, and nothing of it is written into an input; `source` names the data."""
 
     source: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class OutputKept(Event):
     """A tensor that replays write is kept past the next replay without a copy; `how` says where."""
 
@@ -48,14 +46,14 @@ class OutputKept(Event):
     how: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class OutputUnset(Event):
     """A tensor made in a region is read before any replay has computed it."""
 
     target: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class InputDies(Event):
     """A graph outlives the only name of a tensor it reads."""
 
@@ -63,21 +61,21 @@ class InputDies(Event):
     graph: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class EntryRebound(Event):
     """A region replaces an entry of a container that it read before."""
 
     target: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class RefreshMissesInput(Event):
     """New data is written into a tensor that the graph makes, in the place of the one it reads."""
 
     target: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class WeightsMoved(Event):
     """Parameters or buffers that a graph reads get other memory after the capture; `how` says by what."""
 
@@ -85,70 +83,70 @@ class WeightsMoved(Event):
     how: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class StashReplaced(Event):
     """An attribute that a region sets is set to something else outside and read after a replay."""
 
     target: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class RateFrozen(Event):
     """A learning rate that is a Python number changes after its optimizer's step was captured."""
 
     target: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class AutocastCache(Event):
     """A region takes cast weights from an autocast cache that was filled outside it; `role` is "block" or "call"."""
 
     role: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class GradientsDropped(Event):
     """Gradients that a graph writes are set to None between replays, with the optimizer's step outside."""
 
     call: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class GradientsPileUp(Event):
     """A region runs a backward pass onto gradients that were there before the capture."""
 
     call: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class GraphedMisused(Event):
     """A callable of `make_graphed_callables` is made or called in a way it refuses; `why` says which."""
 
     why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class GraphMisused(Event):
     """A graph object is captured into, or replayed, in a way that it refuses; `why` says which."""
 
     why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class GraphedOtherMode(Event):
     """A graphed module is called in another mode than the one it was graphed in, and runs eagerly."""
 
     target: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class GraphedOverwritten(Event):
     """A graphed callable is called again while its earlier result is still needed."""
 
     target: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class LoaderThread(Event):
     """A capture runs while the thread of a loader that pins memory, or another thread, is alive."""
 
@@ -156,126 +154,126 @@ class LoaderThread(Event):
     thread: str = "the pinning thread of a loader"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class CachedTensor(Event):
     """A bounded cache of a function's results is the only owner of a tensor that a region reads."""
 
     function: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class GrowingState(Event):
     """State that outlives the region grows by concatenation in it."""
 
     target: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class StreamNotForked(Event):
     """Work in a region runs on a stream that does not wait for the captured one."""
 
     stream: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class StreamNotJoined(Event):
     """Work in a region runs on a stream that the captured one does not wait for afterwards."""
 
     stream: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class OutsideEvent(Event):
     """A region waits for an event that was recorded before the capture."""
 
     event: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class UnsharedPool(Event):
     """Graphs are captured in a loop, each with a pool of its own."""
 
     loop: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class AscendingBuckets(Event):
     """Graphs that share a pool are captured from the smallest size to the largest."""
 
     loop: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class UnboundedCache(Event):
     """A graph is captured and kept for every shape that comes by."""
 
     cache: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class CaptureInLoop(Event):
     """A graph is captured anew for every round of the loop that replays it."""
 
     loop: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class PaddingLeft(Event):
     """Part of an input is filled, the rest keeps what the last replay had, and the region mixes the two."""
 
     target: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class PaddingReturned(Event):
     """An output of full size is handed out although only part of the input was filled."""
 
     target: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class LastBatch(Event):
     """A loader whose last batch can be smaller feeds an input of fixed size."""
 
     loader: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class CompiledInputMutated(Event):
     """A compiled function with graphs writes into one of its arguments."""
 
     target: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class CompiledOverwritten(Event):
     """A compiled function with graphs is called again while its earlier result is still needed."""
 
     target: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class CompiledStaleRead(Event):
     """The result of a compiled function with graphs is read after a later call."""
 
     target: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class CompiledDynamic(Event):
     """A function is compiled with graphs and with dynamic shapes."""
 
     call: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class CompiledClone(Event):
     """A compiled function with graphs copies its result inside, where the copy is an output again."""
 
     target: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class DerivedInput(Event):
     """New data are written into the source of a copy that was made before the capture; the graph reads the copy."""
 
@@ -283,21 +281,21 @@ class DerivedInput(Event):
     copy: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class ModeToggled(Event):
     """A captured module is switched between training and evaluation, and its graph is replayed."""
 
     target: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@fact
 class UnwaitedCopy(Event):
     """A copy to the host that nobody waited for is read."""
 
     target: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@fact
 class UnwaitedCollective(Event):
     """A region reads a tensor of an asynchronous collective before it waits for it; `call` started it."""
 
@@ -305,7 +303,7 @@ class UnwaitedCollective(Event):
     target: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@fact
 class RankBranch(Event):
     """A region branches on the rank, and its sides issue different collectives; `call` is the first of them."""
 
@@ -313,14 +311,14 @@ class RankBranch(Event):
     branch: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@fact
 class ColdCommunicator(Event):
     """A region issues the first collective of a group."""
 
     call: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@fact
 class WarmupTooShort(Event):
     """A region trains a DDP module that was called `count` times before, too few times."""
 
@@ -328,14 +326,14 @@ class WarmupTooShort(Event):
     count: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@fact
 class DdpOnDefaultStream(Event):
     """A region runs the backward pass of a DDP module that was made on the default stream."""
 
     call: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@fact
 class UnreadCollective(Event):
     """A region gives back the result of a functional collective without having read it."""
 
