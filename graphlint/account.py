@@ -7,10 +7,11 @@ say what is a region; the settings that choose among findings come after it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple, Protocol
 
 from graphlint.merge import merged, place
+from graphlint.record import Record, frozen
 from graphlint.suppress import Marks
 from graphlint.types import Confidence, Effect, Finding, Region
 
@@ -27,8 +28,8 @@ class Own(NamedTuple):
     confidence: Confidence
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+@frozen
+class Judged(Record):
     """A region with what its events led to; `finished` is false where the analysis failed in it."""
 
     region: Region
@@ -37,8 +38,8 @@ class Judged:
     finished: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
+@frozen
+class Account(Record):
     """What one file led to.
 
     `found` has one finding a place, in this file or in another; `broken` says what was not looked at.  `lines` are those

@@ -8,13 +8,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import cast
 
 from graphlint import options
 from graphlint.errors import ConfigError, near, why
 from graphlint.options import BY_KEY, KEYS, Table
+from graphlint.record import Record, frozen
 from graphlint.types import Confidence, Effect, Target
 
 OWN, PROJECT, REPOSITORY = "graphlint.toml", "pyproject.toml", ".git"
@@ -22,8 +23,8 @@ FILES = (OWN, PROJECT, REPOSITORY)
 """What is looked for in each folder."""
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+@frozen
+class Config(Record):
     """What a run does; every field but the last three is a key of the configuration file, with `-` for `_`.
 
     `graphlint.options` says what each key means.  `root` is the folder that relative paths of the file are relative

@@ -7,10 +7,9 @@ runs (`targets`) and the calls that lead there from the region (`trail`, outermo
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import MISSING, FrozenInstanceError, dataclass, fields
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from graphlint.record import Record, complete, frozen, put
 from graphlint.types import Confidence, Span, Step, Target
 
 if TYPE_CHECKING:
@@ -18,22 +17,18 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-    @dataclass_transform(kw_only_default=True, frozen_default=True, eq_default=False)
+    @dataclass_transform(kw_only_default=True, frozen_default=True)
     def fact(kind: type[T]) -> type[T]: ...
 
 else:
-    # A frozen dataclass as far as anybody can see.  `dataclass` would write and compile its methods anew for each of a
-    # hundred classes, which takes as long as checking a small file; those of `Event` do for all of them.
-    fact = dataclass(init=False, repr=False, eq=False, kw_only=True, slots=True)
+    fact = frozen
 
 COMMON = 5
 """Fields that every event has."""
 
-put: Callable[[Event, str, object], None] = object.__setattr__
-
 
 @fact
-class Event:
+class Event(Record):
     """The facts every kind shares."""
 
     span: Span
@@ -60,37 +55,10 @@ class Event:
         for name, value in own.items():
             put(self, name, value)
         if len(own) + COMMON != len(self.__dataclass_fields__):
-            self._complete()
-
-    def _complete(self) -> None:
-        """Set what a kind's own fields are when nothing is said."""
-        for name, each in self.__dataclass_fields__.items():
-            if not hasattr(self, name):
-                if each.default is MISSING:
-                    raise TypeError(f"`{type(self).__name__}` needs `{name}`")
-                put(self, name, each.default)
-
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise FrozenInstanceError(f"cannot assign to field {name!r}")
-
-    def __delattr__(self, name: str) -> NoReturn:
-        raise FrozenInstanceError(f"cannot delete field {name!r}")
-
-    def __setstate__(self, state: tuple[None, dict[str, object]]) -> None:
-        for name, value in state[1].items():
-            put(self, name, value)
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and all(
-            getattr(self, each.name) == getattr(other, each.name) for each in fields(self)
-        )
+            complete(self)
 
     def __hash__(self) -> int:
         return hash((type(self), self.span, self.text))
-
-    def __repr__(self) -> str:
-        parts = ", ".join(f"{each.name}={getattr(self, each.name)!r}" for each in fields(self))
-        return f"{type(self).__name__}({parts})"
 
 
 @fact

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from graphlint.errors import ConfigError
+from graphlint.record import Record, frozen
 from graphlint.types import Confidence, Effect, Target
 
 Table = Mapping[str, object]
@@ -20,8 +21,8 @@ TARGETS = {"graph": Target.GRAPH, "compile": Target.COMPILE, "both": Target.BOTH
 SCHEMA = "https://json-schema.org/draft/2020-12/schema"
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+@frozen
+class Form(Record):
     """The form of a value: its JSON schema, the words it may be (if only some), and the sentence that refuses another."""
 
     schema: Table

@@ -15,6 +15,7 @@ from graphlint.account import Account, Judged, Lines
 from graphlint.config import Config
 from graphlint.merge import Place, merged, narrowed, place
 from graphlint.notices import INTERNAL, LIMIT, UNREADABLE, Notice
+from graphlint.record import Record, frozen
 from graphlint.registry import Registry, is_chosen, worst
 from graphlint.rule import Rule
 from graphlint.source import Source
@@ -23,8 +24,8 @@ from graphlint.types import Effect, Finding, RegionReport, Target
 ALWAYS = frozenset({UNREADABLE.code, INTERNAL.code})
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+@frozen
+class Page(Record):
     """What is told of one file; `findings` have fingerprints, `hidden` and `limits` count what is left out.
 
     `unchecked` are the findings that say what was not looked at.
@@ -37,8 +38,8 @@ class Page:
     unchecked: frozenset[Place] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Entries:
+@frozen
+class Entries(Record):
     """Everything that was found in one file, from any file, with its comments."""
 
     found: list[Finding] = field(default_factory=list)

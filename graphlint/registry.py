@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from types import ModuleType
 
@@ -15,6 +15,7 @@ from graphlint import packs
 from graphlint.errors import ConfigError, InstallError, UsageError, near
 from graphlint.events import Event, LimitReached
 from graphlint.notices import LIMIT, NOTICES, Notice, internal, notice
+from graphlint.record import Record, frozen
 from graphlint.rule import Rule
 from graphlint.types import Confidence, Effect, Finding
 
@@ -22,8 +23,8 @@ CODE = re.compile(r"[A-Z]{2,4}\d{3}")
 ORDER = (Effect.NOTE, Effect.DEFEATS, Effect.STALE, Effect.BREAKS)
 
 
-@dataclass(frozen=True, slots=True)
-class Registry:
+@frozen
+class Registry(Record):
     """The rules of one run, sorted by code."""
 
     rules: tuple[Rule, ...]

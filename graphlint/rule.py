@@ -11,18 +11,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from graphlint.events import Event
+from graphlint.record import Record, frozen
 from graphlint.types import Confidence, Effect, Finding, Fix, Target
 
 E = TypeVar("E", bound=Event)
 Judge = Callable[[Any], "Finding | None"]
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+@frozen
+class Rule(Record):
     """A rule as the registry holds it.
 
     `predicts` is the effect under raw capture, `compile` the one under `torch.compile` with graphs; None means the

@@ -14,13 +14,13 @@ import stat
 import sys
 import tokenize
 import warnings
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 from graphlint import notebook
 from graphlint.errors import Unreadable, UsageError, why
+from graphlint.record import Record, frozen
 from graphlint.types import Span
 
 LIMIT = 8 << 20
@@ -34,8 +34,8 @@ WORDS = ("graphlint", "noqa")
 MARKS = re.compile(r"graphlint:|noqa\s*:.*\bGL\d", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Source:
+@frozen
+class Source(Record):
     """One parsed file; `name` is the path as it is reported, with forward slashes.
 
     `cells` has, for a notebook, the first line of each code cell in `text` and the number of the cell.
@@ -46,6 +46,10 @@ class Source:
     text: str
     tree: ast.Module
     cells: tuple[tuple[int, int], ...] = ()
+
+    # Two readings of one file are two sources; hashing them must not walk their texts.
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
 
 
 class Comment(NamedTuple):

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
+
+from graphlint.record import Record, frozen
 
 
 class Effect(str, enum.Enum):
@@ -73,8 +75,8 @@ class Step(NamedTuple):
     function: str
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
+@frozen
+class Region(Record):
     """Code that will be captured, and why that is believed."""
 
     name: str
@@ -82,16 +84,16 @@ class Region:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+@frozen
+class Edit(Record):
     """Replace the text of `span` by `text`."""
 
     span: Span
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+@frozen
+class Fix(Record):
     """Edits that cure a finding; `safety` is "safe", "unsafe" or "suggestion"."""
 
     title: str
@@ -99,8 +101,8 @@ class Fix:
     edits: tuple[Edit, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+@frozen
+class Finding(Record):
     """One prediction at one place.
 
     `effects` maps each target ("graph", "compile") that is affected to its effect; `effect` is the headline.
@@ -124,8 +126,8 @@ class Finding:
     evidence: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RegionReport:
+@frozen
+class RegionReport(Record):
     """What is predicted for one region; `verdict` is an effect's word or "clean", `counts` has the findings by effect."""
 
     region: Region
@@ -135,8 +137,8 @@ class RegionReport:
     counts: tuple[tuple[str, int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+@frozen
+class Report(Record):
     """Everything one run of `check` has to say.
 
     `suppressed` counts findings accepted by comments or a baseline, `hidden` those below the least confidence that was
