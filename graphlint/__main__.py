@@ -1,5 +1,6 @@
 """`graphlint` and `python -m graphlint`."""
 
+import gc
 import os
 import sys
 
@@ -13,6 +14,7 @@ def main() -> None:
     except Exception:
         status = None  # what is wrong is for the command to say
     if status is None:
+        gc.disable()  # nothing of what is imported is garbage; `Commands` looks for it again when all is there
         from graphlint.cli import entry
 
         entry()

@@ -6,7 +6,6 @@ A finding is recognised by its fingerprint, which is made of what stands on its 
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -64,12 +63,16 @@ def pruned(entries: Mapping[str, Entry], gone: Collection[str]) -> str:
 
 def _text(entries: Mapping[str, Entry]) -> str:
     """Sorted by fingerprint, so that a change of one entry is a change of a few lines."""
+    import json  # here because only a run with a baseline needs it
+
     plain = {key: entry._asdict() for key, entry in entries.items()}
     return json.dumps({"version": VERSION, "findings": plain}, indent=1, sort_keys=True) + "\n"
 
 
 def load(path: Path) -> dict[str, Entry]:
     """The entries of a baseline file by fingerprint; raises `ConfigError`."""
+    import json
+
     try:
         table = json.loads(path.read_text(encoding="utf-8"))
         if table["version"] != VERSION:

@@ -8,8 +8,8 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import os
-import shlex
 import sys
 from importlib import import_module
 from typing import NoReturn
@@ -42,11 +42,16 @@ class Commands(click.Group):
             return None
         module, _, name = COMMANDS[cmd_name][0].partition(":")
         command: click.Command = getattr(import_module(module), name)
+        if not gc.isenabled():
+            gc.freeze()
+            gc.enable()
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            path = f"to check it: `graphlint check {shlex.quote(args[0])}`"
+            from shlex import quote  # here because only a mistake needs it
+
+            path = f"to check it: `graphlint check {quote(args[0])}`"
             hint = near(args[0], COMMANDS, cutoff=0.65) or HELP.get(args[0]) or path
             raise click.UsageError(f"there is no command `{args[0]}`\n  {hint}", ctx)
         return super().resolve_command(ctx, args)

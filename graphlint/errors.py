@@ -11,7 +11,6 @@ Each has an exit code and formats itself; only the command line prints them.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 
@@ -58,5 +57,7 @@ def why(error: OSError | ValueError) -> str:
 
 def near(word: str, known: Iterable[str], cutoff: float = 0.5) -> str:
     """A hint naming the known words closest to `word`, or an empty string."""
+    import difflib  # here because only a run that ends with an error needs it
+
     found = difflib.get_close_matches(word, sorted(known), n=3, cutoff=cutoff)
     return "did you mean " + " or ".join(f"`{each}`" for each in found) + "?" if found else ""

@@ -5,7 +5,6 @@ Lines are kept one for one, so a line of the text is a line of a cell; `place` s
 
 from __future__ import annotations
 
-import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -40,6 +39,8 @@ def code(data: bytes) -> Code:
 
 def _cells(data: bytes) -> list[object]:
     """The list of cells, whatever they are; raises `Unreadable` with what is wrong and where."""
+    import json  # here because only a run over notebooks needs it
+
     try:
         notebook = json.loads(data.decode("utf-8-sig"))
     except json.JSONDecodeError as error:

@@ -5,7 +5,6 @@ A notice never predicts a fault of the code; it says that something was not read
 
 from __future__ import annotations
 
-import traceback
 from pathlib import Path
 from typing import NamedTuple
 
@@ -100,6 +99,8 @@ def top(file: str, line: int = 1) -> Span:
 
 def internal(error: BaseException, span: Span, doing: str) -> Finding:
     """An unexpected exception as a finding; names the innermost place in graphlint, as paths differ by machine."""
+    import traceback  # here because only a fault of graphlint needs it
+
     frames = traceback.extract_tb(error.__traceback__)
     where = f" at `{Path(frames[-1].filename).name}:{frames[-1].lineno}`" if frames else ""
     text = " ".join(str(error).split())[:200]

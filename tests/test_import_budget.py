@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 HEAVY = ("torch", "numpy", "libcst", "pygls", "rich", "multiprocessing", "asyncio")
-NEEDLESS = ("tomllib", "tomli", "pathspec", "importlib.metadata", "unittest", "email", "ssl")
+ERRORS = ("difflib", "traceback", "shlex")
+NEEDLESS = ("tomllib", "tomli", "pathspec", "importlib.metadata", "unittest", "email", "ssl", *ERRORS)
 PROGRAM = """
 import sys
 before = set(sys.modules)
