@@ -52,14 +52,31 @@ class Project:
             self._add(source)
 
     def _add(self, source: Source) -> None:
-        path = source.path
-        root, parts = self._roots.package_of(path)
-        is_package = path.name == "__init__.py"
-        name = ".".join(parts)
-        package = name if is_package else ".".join(parts[:-1])
-        module = Module(name, package, source, root)
-        self._by_path[path] = module
+        root, name = self._named(source.path)
+        package = name if source.path.name == "__init__.py" else name.rpartition(".")[0]
+        module = self._by_path[source.path] = Module(name, package, source, root)
         self.given.append(module)
+
+    def take(self, sources: Iterable[Source]) -> bool:
+        """Let some other files be the given ones; those that were read before stay what they are.
+
+        False if one of them is known under another name than it has as a given file.
+        """
+        self.given = []
+        for source in sources:
+            known = self._by_path.get(source.path)
+            if known is None:
+                self._add(source)
+            elif (known.root, known.name) == self._named(source.path):
+                self.given.append(known)
+            else:
+                return False
+        return True
+
+    def _named(self, path: Path) -> tuple[Path, str]:
+        """The root of a given file, and its dotted name from there."""
+        root, parts = self._roots.package_of(path)
+        return root, ".".join(parts)
 
     def reported(self) -> set[str]:
         """The names of the files that findings may be told of."""

@@ -7,7 +7,6 @@ batch finds does not depend on the others: the result is the same for any size o
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
@@ -21,11 +20,11 @@ Job = Callable[[Sequence[Found]], R]
 BATCH = 24
 """Files in a batch: enough to share what a library's models have in common, few enough to stay small."""
 
-WORTHWHILE = 5 * BATCH
+WORTHWHILE = 2 * BATCH
 """Files from which on processes are started: fewer take less time than importing `multiprocessing`."""
 
-_job: list[Job[object]] = []
-"""What forked processes run; a closure cannot be sent to them, but it is there when they begin."""
+SAMPLE = 24
+"""Files that are worked through before any process is forked, so that all of them begin with what these share."""
 
 
 def batches(files: Sequence[Found]) -> list[Sequence[Found]]:
@@ -34,30 +33,13 @@ def batches(files: Sequence[Found]) -> list[Sequence[Found]]:
 
 
 def spread(files: Sequence[Found], job: Job[R]) -> Iterator[R]:
-    """The result of `job` for every batch, in order."""
-    groups = batches(files)
-    workers = min(processors(), len(groups))
+    """The result of `job` for every batch, in order; raises `RuntimeError` if a process that works on it is killed."""
     if len(files) < WORTHWHILE or not hasattr(os, "fork"):
-        yield from map(job, groups)
+        yield from map(job, batches(files))
         return
-    from multiprocessing import get_context  # 16 ms, which a small run would feel
+    from graphlint.forked import forked  # 16 ms, which a small run would feel
 
-    _job[:] = [job]
-    try:
-        # A process a batch, on one processor too: what it used goes back at once, without a collector walking over trees.
-        with get_context("fork").Pool(workers, _hold, maxtasksperchild=1) as pool:
-            yield from pool.imap(_run, groups)
-    finally:
-        _job.clear()
-
-
-def _hold() -> None:
-    """Leave an interrupt to the process that waits: it ends the others, and says so once."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def _run(group: Sequence[Found]) -> object:
-    return _job[0](group)
+    yield from forked(batches(files), files[:: len(files) // SAMPLE + 1], job, processors())
 
 
 def processors() -> int:

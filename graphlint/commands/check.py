@@ -27,6 +27,7 @@ from graphlint.commands.output import Wanted
 from graphlint.config import Config
 from graphlint.errors import UsageError
 from graphlint.interp import interpreter
+from graphlint.interp.lasting import Lasting
 from graphlint.judge import Interpreter, Read
 from graphlint.notices import INTERNAL
 from graphlint.options import CONFIDENCES, EFFECTS, TARGETS
@@ -182,6 +183,10 @@ def _warn_of_stranger() -> None:
         click.echo(f"graphlint: {packs.STRANGER_WARNING.format(folder=folder)}", err=True)
 
 
+_lasting: list[Lasting] = []
+"""What the last check computed: the end of the process is the cheapest way to be rid of a million objects."""
+
+
 def checked(
     paths: Sequence[str],
     settings: Config,
@@ -196,13 +201,15 @@ def checked(
     # Expressions of generated code nest deeper than Python allows by default; the stack of a main thread holds this.
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(DEEPEST, limit))
+    _lasting[:] = [Lasting()]
+    interpret = interpreter(settings, unsaved, *_lasting)
     try:
         with progress.told("checking"):
             if tuple(paths) == (STDIN,):
-                return check_sources(_stdin(stdin_filename), settings, known, interpreter(settings))
+                return check_sources(_stdin(stdin_filename), settings, known, interpret)
             if kept is not None:
-                return kept(paths, settings, known, interpreter(settings))
-            return run(paths, settings, known, interpreter(settings, unsaved), unsaved)
+                return kept(paths, settings, known, interpret)
+            return run(paths, settings, known, interpret, unsaved)
     finally:
         sys.setrecursionlimit(limit)
         if was_on:

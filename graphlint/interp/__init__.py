@@ -29,6 +29,7 @@ from graphlint.interp import (
     transfers,
 )
 from graphlint.interp.grounding import grounded, narrowed
+from graphlint.interp.lasting import Lasting
 from graphlint.interp.readout import Reader, RegionEvents
 from graphlint.interp.standing import Standing
 from graphlint.interp.told import NOTHING_TOLD, Told, assumed
@@ -46,7 +47,7 @@ HANDLERS = (calls, containers, expressions, indexing, modules, operators, python
 
 
 def interpreter(
-    settings: Config, unsaved: Mapping[str, bytes] = MappingProxyType({}), standing: Standing | None = None
+    settings: Config, unsaved: Mapping[str, bytes] = MappingProxyType({}), standing: Standing | Lasting | None = None
 ) -> partial[Iterator[RegionEvents]]:
     """`interpret` as a configuration wants it: for its version of torch, and with what it says of functions.
 
@@ -69,7 +70,7 @@ def interpret(
     ledger: Ledger | None = None,
     told: Told = NOTHING_TOLD,
     reader: Callable[[Path, str], Source] = outlined,
-    standing: Standing | None = None,
+    standing: Standing | Lasting | None = None,
 ) -> Iterator[RegionEvents]:
     """The events of every region of these files, file by file; `named` are functions that are regions too.
 

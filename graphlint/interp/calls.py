@@ -11,7 +11,7 @@ from graphlint.interp.dispatch import ATTRIBUTES, CALLS, ELEMENTS, apply, attrib
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import FUNCTIONS, METHODS, MODULE_METHODS
 from graphlint.interp.kernels import is_kernel
-from graphlint.interp.objects import bound, class_member, is_module, loosened, record_of
+from graphlint.interp.objects import bound, class_member, is_module, record_of
 from graphlint.project import ClassDecl, Outside
 from graphlint.types import Confidence, Target
 from graphlint.values import (
@@ -41,6 +41,7 @@ from graphlint.values import (
     Unknown,
     Value,
     join_all,
+    loosened,
     members,
 )
 

@@ -5,11 +5,27 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from graphlint.interp.annotations import annotated
 from graphlint.interp.frame import Summary
-from graphlint.interp.members import late_writers, writes
+from graphlint.interp.members import Written, late_writers, writes
 from graphlint.interp.record import Record
 from graphlint.project import FunctionDecl
-from graphlint.values import EITHER, Function, Instance, Kind, Nothing, Number, Origin, Text, Value, join_all
+from graphlint.syntax import stored, walk
+from graphlint.values import (
+    EITHER,
+    Bool,
+    Function,
+    Instance,
+    Kind,
+    Nothing,
+    Number,
+    Origin,
+    Text,
+    Value,
+    join_all,
+    loosened,
+    members,
+)
 
 if TYPE_CHECKING:
     from graphlint.interp.machine import Machine
@@ -45,23 +61,46 @@ def explore(machine: Machine, value: Instance, record: Record, name: str) -> Val
 def _left(machine: Machine, value: Instance, decl: FunctionDecl, name: str) -> Value | None:
     """What one method leaves in an attribute; it is only run where its text does not say so."""
     assert isinstance(decl.node, ast.FunctionDef)
-    said = [_said(each) for each in writes(machine, decl.node).values[name]]
+    said = [_said(machine, decl, each) for each in writes(machine, decl.node).values[name]]
     sure = [each for each in said if each is not None]
     return join_all(sure) if len(sure) == len(said) else _probe(machine, value, decl).get(name)
 
 
-def _said(value: ast.expr | None) -> Value | None:
-    """The value of an expression that gives text, a flag or a number whatever goes into it."""
-    match value:
+def _said(machine: Machine, decl: FunctionDecl, written: Written) -> Value | None:
+    """The value of what is assigned, where it is text, a flag or a number whatever the method is given."""
+    match written.value:
         case ast.Constant(value=None):
             return Nothing()
         case ast.Constant(value=bool()) | ast.Compare() | ast.UnaryOp(op=ast.Not()):
             return EITHER
         case ast.Constant(value=str()) | ast.JoinedStr():
             return Text()
-        case ast.Call(func=ast.Name(id=name)):
-            return MADE.get(name)
-    return None
+        case ast.Call(func=ast.Name(id=name)) if name in MADE:
+            return MADE[name]
+        case ast.Name(id=name) if decl.name != "forward":
+            return _given(machine, decl, name)
+    return None if written.hint is None else _plain(annotated(machine, decl.module, written.hint, decl.owner))
+
+
+def _given(machine: Machine, decl: FunctionDecl, name: str) -> Value | None:
+    """A parameter that a method never binds anew, if that is declared to be text, a flag or a number."""
+    spec = decl.node.args
+    arg = next((each for each in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs) if each.arg == name), None)
+    hint = None if arg is None or arg.annotation is None else annotated(machine, decl.module, arg.annotation, decl.owner)
+    if hint is None or any(isinstance(each, Nothing) for each in members(hint)):
+        return None
+    return None if any(_binds(node, name) for node in walk(decl.node)) else _plain(hint)
+
+
+def _binds(node: ast.AST, name: str) -> bool:
+    targets = [node.target] if isinstance(node, ast.NamedExpr) else stored(node)
+    return any(isinstance(each, ast.Name) and each.id == name for each in targets)
+
+
+def _plain(value: Value) -> Value | None:
+    """A declared value as a configuration decides it; None if it may be anything but text, flags and numbers."""
+    plain = all(isinstance(each, (Text, Bool, Number, Nothing)) for each in members(value))
+    return loosened(value) if plain else None
 
 
 def _probe(machine: Machine, value: Instance, decl: FunctionDecl) -> dict[str, Value]:

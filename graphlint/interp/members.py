@@ -26,13 +26,17 @@ PLAIN = frozenset({"set", "dict", "list", "tuple", "int", "float", "str", "bool"
 MOST_REACHED = 40
 
 
+class Written(NamedTuple):
+    """What is assigned to an attribute, None where that does not stand in one expression, and its annotation."""
+
+    value: ast.expr | None
+    hint: ast.expr | None
+
+
 class Writes(NamedTuple):
-    """The attributes a method assigns through its first parameter, and those it moves on: `self.step += 1`.
+    """The attributes a method assigns through its first parameter, and those it moves on: `self.step += 1`."""
 
-    `values` has what it assigns to each, None where that does not stand in one expression.
-    """
-
-    values: dict[str, list[ast.expr | None]]
+    values: dict[str, list[Written]]
     moved: frozenset[str]
 
 
@@ -170,9 +174,9 @@ def own_methods(base: ClassDecl) -> Iterator[ast.FunctionDef]:
 def writes(machine: Machine, method: ast.FunctionDef) -> Writes:
     known = machine.method_writes.get(method)
     if known is None:
-        values: dict[str, list[ast.expr | None]] = {}
-        for name, value in _assigned(method):
-            values.setdefault(name, []).append(value)
+        values: dict[str, list[Written]] = {}
+        for name, written in _assigned(method):
+            values.setdefault(name, []).append(written)
         known = machine.method_writes[method] = Writes(values, frozenset(_moved(method.body)))
     return known
 
@@ -198,7 +202,7 @@ def may_be_part(base: ClassDecl, value: ast.expr | None) -> bool:
     return True
 
 
-def _assigned(method: ast.FunctionDef) -> Iterator[tuple[str, ast.expr | None]]:
+def _assigned(method: ast.FunctionDef) -> Iterator[tuple[str, Written]]:
     if not method.args.args:
         return
     receiver = method.args.args[0].arg
@@ -206,7 +210,8 @@ def _assigned(method: ast.FunctionDef) -> Iterator[tuple[str, ast.expr | None]]:
         for target in stored(statement):
             if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == receiver:
                 whole = isinstance(statement, (ast.Assign, ast.AnnAssign)) and target in _targets(statement)
-                yield target.attr, getattr(statement, "value", None) if whole else None
+                value = getattr(statement, "value", None) if whole else None
+                yield target.attr, Written(value, getattr(statement, "annotation", None))
 
 
 def _targets(statement: ast.Assign | ast.AnnAssign) -> list[ast.expr]:

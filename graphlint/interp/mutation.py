@@ -130,7 +130,8 @@ def _later(frame: Frame, receiver: Instance, method: str, node: ast.Call) -> boo
         return False
     written = [(base, writes(machine, each)) for base, each in run.methods]
     names = frozenset(name for _, each in written for name in each.values)
-    parts = any(may_be_part(base, value) for base, each in written for values in each.values.values() for value in values)
+    every = [(base, one) for base, each in written for some in each.values.values() for one in some]
+    parts = any(may_be_part(base, each.value) for base, each in every)
     record.effects.append(Effect(Deferred(frame, node), names, parts))
     return True
 

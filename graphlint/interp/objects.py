@@ -22,7 +22,6 @@ from graphlint.interp.naming import is_host
 from graphlint.interp.record import Record
 from graphlint.outline import mentions
 from graphlint.project import ClassDecl, FunctionDecl, Outside, Symbol, assigned
-from graphlint.types import Confidence
 from graphlint.values import (
     EITHER,
     Arguments,
@@ -48,6 +47,7 @@ from graphlint.values import (
     hosted,
     join,
     join_all,
+    loosened,
     members,
     on_device,
     tensors_in,
@@ -131,24 +131,6 @@ def _guess(hint: Value | None, default: Value | None) -> Value:
     if default is None:
         return Opaque()
     return join(Opaque(), default) if isinstance(default, Nothing) else loosened(default)
-
-
-def loosened(value: Value) -> Value:
-    """The value without the constants that a configuration decides."""
-    return join_all([_loosen(member) for member in members(value)])
-
-
-def _loosen(value: Value) -> Value:
-    match value:
-        case Number():
-            return Number(value.kind, None, Origin.CONFIG)
-        case Bool():
-            return EITHER
-        case Text():
-            return Text()
-        case Tensor():
-            return value.replace(role="state", sure=min(value.sure, Confidence.LIKELY))
-    return value
 
 
 def _fields(machine: Machine, instance: Instance, record: Record) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from graphlint.types import Confidence
-from graphlint.values.base import Kind, Place, Value, intern, later, memo
-from graphlint.values.plain import Bool, Nothing, Number, Tensor, Text, Unknown
+from graphlint.values.base import Kind, Origin, Place, Value, intern, later, memo
+from graphlint.values.plain import EITHER, Bool, Nothing, Number, Tensor, Text, Unknown
 
 WIDEST_UNION = 8
 MOST_JOINED = 100_000
@@ -200,6 +200,24 @@ def _hosted(value: Value) -> Value:
     if isinstance(value, Seq):
         items = None if value.items is None else tuple([hosted(item) for item in value.items])
         return value.replace(items=items, rest=None if value.rest is None else hosted(value.rest))
+    return value
+
+
+def loosened(value: Value) -> Value:
+    """The value without the constants that a configuration decides."""
+    return join_all([_loosen(member) for member in members(value)])
+
+
+def _loosen(value: Value) -> Value:
+    match value:
+        case Number():
+            return Number(value.kind, None, Origin.CONFIG)
+        case Bool():
+            return EITHER
+        case Text():
+            return Text()
+        case Tensor():
+            return value.replace(role="state", sure=min(value.sure, Confidence.LIKELY))
     return value
 
 
