@@ -6,9 +6,10 @@ import ast
 
 from graphlint.events import HostBranch
 from graphlint.interp.frame import Frame
-from graphlint.interp.memo import Memo, fills, fills_global, memos
+from graphlint.interp.marking import method_of, scope_of
+from graphlint.interp.memo import Memo, function_fills, memos, method_fills
 from graphlint.project import FunctionDecl
-from graphlint.values import ClassValue, Instance, ModuleValue, members
+from graphlint.values import ClassValue, Instance, ModuleValue, Nothing, members
 
 
 def part_run_once(frame: Frame, node: ast.If) -> str:
@@ -18,7 +19,7 @@ def part_run_once(frame: Frame, node: ast.If) -> str:
         return ""
     known = frame.machine.memos.get(decl)
     if known is None:
-        known = frame.machine.memos[decl] = memos(decl)
+        known = frame.machine.memos[decl] = memos(decl, frame.machine.project)
     memo = known.get(node)
     if memo is None or not all(_lasts(frame, word) for word in memo.asked) or _waits(frame, node.test):
         return ""
@@ -29,19 +30,23 @@ def part_run_once(frame: Frame, node: ast.If) -> str:
 
 def _filled_by_function(frame: Frame, memo: Memo) -> bool:
     """Whether one of the functions called there sets the global that is asked about."""
-    found = [frame.machine.project.lookup(frame.module, name) for name in memo.functions]
+    project = frame.machine.project
+    found = [project.lookup(frame.module, name) for name in memo.functions]
     return any(
-        isinstance(each, FunctionDecl) and each.module is frame.module and fills_global(each, memo.state) for each in found
+        isinstance(each, FunctionDecl)
+        and each.module is frame.module
+        and function_fills(scope_of(project, each), memo.state)
+        for each in found
     )
 
 
 def _filled_by(frame: Frame, memo: Memo) -> bool:
     """Whether one of the methods called there sets what is asked about."""
-    receiver = frame.receiver
-    owners = [each.decl for each in members(receiver) if isinstance(each, Instance)] if receiver is not None else []
-    found = [frame.machine.project.member(owner, name) for owner in owners for name in memo.methods]
-    methods = [each[1][-1] for each in found if each is not None]
-    return any(isinstance(each, ast.FunctionDef) and fills(each, memo.state) for each in methods)
+    project = frame.machine.project
+    root = next(iter(memo.asked)).partition(".")[0]
+    owners = [each.decl for each in members(frame.scope.find(root) or Nothing()) if isinstance(each, Instance)]
+    found = [(owner, method_of(project, owner, name)) for owner in owners for name in memo.methods]
+    return any(decl is not None and method_fills(scope_of(project, decl, owner), memo.state) for owner, decl in found)
 
 
 def _waits(frame: Frame, test: ast.expr) -> bool:
@@ -54,11 +59,14 @@ def _lasts(frame: Frame, word: str) -> bool:
 
     That a variable of the function itself is None says that it was not given.
     """
-    root, dot, _ = word.partition(".")
-    value = frame.env.get(root)
-    if value is None:
+    root, dot, rest = word.partition(".")
+    value = frame.scope.find(root)
+    if value is None or rest.startswith("__class__."):
         return True
-    return bool(dot) and any(
-        isinstance(each, (ClassValue, ModuleValue)) or (isinstance(each, Instance) and not each.fresh)
-        for each in members(value)
-    )
+    found = members(value)
+    if dot and any(
+        isinstance(each, (ClassValue, ModuleValue)) or (isinstance(each, Instance) and not each.fresh) for each in found
+    ):
+        return True
+    # What a function around this one holds was mostly there before, unless it is seen being made.
+    return root not in frame.env and not any(isinstance(each, Instance) for each in found)
