@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import field
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from graphlint.merge import merged, place
-from graphlint.record import Record, frozen
+from graphlint.record import NamedTuple, Record, frozen
 from graphlint.suppress import Marks
 from graphlint.types import Confidence, Effect, Finding, Region
 

@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from graphlint.errors import ConfigError, why
+from graphlint.record import NamedTuple
 from graphlint.types import Finding, Span
 
 VERSION = 1

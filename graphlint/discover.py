@@ -10,9 +10,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from graphlint.errors import UsageError, why
+from graphlint.record import NamedTuple
 
 SUFFIXES = (".py", ".ipynb")
 STUB = ".pyi"

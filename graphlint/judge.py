@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from fnmatch import fnmatchcase
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from graphlint import suppress
 from graphlint.account import Account, Told, joined
@@ -15,6 +15,7 @@ from graphlint.errors import Unreadable
 from graphlint.events import Event
 from graphlint.ledger import Ledger
 from graphlint.notices import LIMIT, UNREADABLE, internal, notice, top
+from graphlint.record import NamedTuple
 from graphlint.registry import Registry
 from graphlint.roots import Roots
 from graphlint.source import Source, comments

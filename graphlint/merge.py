@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
+from graphlint.record import NamedTuple
 from graphlint.registry import worst
 from graphlint.types import Effect, Finding, Span, Step, Target
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
+from graphlint.record import NamedTuple
 from graphlint.source import Source
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda

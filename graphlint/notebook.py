@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from graphlint.errors import Unreadable
+from graphlint.record import NamedTuple
 
 SUFFIX = ".ipynb"
 PYTHON_MAGICS = re.compile(r"%%(time|timeit|capture|prun|memit)\b")

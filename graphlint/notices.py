@@ -6,8 +6,8 @@ A notice never predicts a fault of the code; it says that something was not read
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
 
+from graphlint.record import NamedTuple
 from graphlint.types import Confidence, Effect, Finding, Span
 
 FAMILY = "GL9"

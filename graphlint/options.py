@@ -8,10 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import field
-from typing import NamedTuple
 
 from graphlint.errors import ConfigError
-from graphlint.record import Record, frozen
+from graphlint.record import NamedTuple, Record, frozen
 from graphlint.types import Confidence, Effect, Target
 
 Table = Mapping[str, object]

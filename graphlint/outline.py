@@ -12,9 +12,10 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from graphlint.errors import Unreadable
+from graphlint.record import NamedTuple
 from graphlint.source import Source, content, decode, normalized, tree_of
 from graphlint.syntax import BODIES, nested
 

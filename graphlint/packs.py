@@ -13,10 +13,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
 
 import graphlint
 from graphlint.errors import ConfigError, InstallError
+from graphlint.record import NamedTuple
 
 GROUP = "graphlint.rules"
 BUILTIN = "builtin"

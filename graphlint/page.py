@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 import textwrap
-from typing import NamedTuple
+
+from graphlint.record import NamedTuple
 
 FAILS, CAPTURES, FIX = "Fails:", "Captures:", "How to fix:"
 HEADINGS = (FAILS, CAPTURES, FIX)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterator
-from typing import NamedTuple
 
 from graphlint.project import ClassDecl, FunctionDecl, Module, Outside, Project
+from graphlint.record import NamedTuple
 from graphlint.source import lines
 from graphlint.syntax import nested, walk
 

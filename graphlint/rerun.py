@@ -13,7 +13,6 @@ import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
 
 from graphlint import pages
 from graphlint.account import Account, only_compiled
@@ -39,6 +38,7 @@ from graphlint.discover import Discovery
 from graphlint.judge import Interpreter, Judge
 from graphlint.merge import Place, place
 from graphlint.pages import Chooser
+from graphlint.record import NamedTuple
 from graphlint.registry import Registry
 from graphlint.roots import Roots
 from graphlint.spread import Texts

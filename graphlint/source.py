@@ -16,11 +16,10 @@ import tokenize
 import warnings
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 from graphlint import notebook
 from graphlint.errors import Unreadable, UsageError, why
-from graphlint.record import Record, frozen
+from graphlint.record import NamedTuple, Record, frozen
 from graphlint.types import Span
 
 LIMIT = 8 << 20

@@ -17,10 +17,10 @@ import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import NamedTuple
 
 from graphlint import unmark
 from graphlint.notices import NO_REASON, UNKNOWN_CODE, UNUSED, notice
+from graphlint.record import NamedTuple
 from graphlint.source import Comment, Source, comments, lines
 from graphlint.types import Finding, Span
 

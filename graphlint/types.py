@@ -10,9 +10,8 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import field
-from typing import NamedTuple
 
-from graphlint.record import Record, frozen
+from graphlint.record import NamedTuple, Record, frozen
 
 
 class Effect(str, enum.Enum):

@@ -10,7 +10,7 @@ from dataclasses import FrozenInstanceError, asdict, field, replace
 import pytest
 
 from graphlint.config import Config
-from graphlint.record import Record, frozen
+from graphlint.record import NamedTuple, Record, frozen
 from graphlint.types import Edit, Fix, Region, Span
 
 
@@ -74,3 +74,25 @@ def test_what_works_for_dataclasses_works_for_records() -> None:
     match Point(4, 5):
         case Point(x, y):
             assert (x, y) == (4, 5)
+
+
+class Pair(NamedTuple):
+    """A named tuple."""
+
+    left: int
+    right: str = "r"
+
+    @property
+    def both(self) -> str:
+        return f"{self.left}{self.right}"
+
+
+def test_a_named_tuple_is_one_of_the_library() -> None:
+    pair = Pair(1)
+    assert (pair, pair.both, Pair.__doc__) == ((1, "r"), "1r", "A named tuple.")
+    assert Pair._fields == ("left", "right") and Pair._field_defaults == {"right": "r"}
+    assert pickle.loads(pickle.dumps(pair)) == pair and repr(pair._replace(left=2)) == "Pair(left=2, right='r')"
+    with pytest.raises(TypeError):
+        Pair()  # type: ignore[call-arg]
+    with pytest.raises(AttributeError):
+        pair.left = 2  # type: ignore[misc]

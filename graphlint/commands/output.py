@@ -7,12 +7,12 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
 
 import click
 
 from graphlint import __version__
 from graphlint.errors import UsageError, near, why
+from graphlint.record import NamedTuple
 from graphlint.registry import Registry
 from graphlint.report import concise, text, totals
 from graphlint.source import spare

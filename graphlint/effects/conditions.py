@@ -21,7 +21,9 @@ A condition is written as in `device(other) and not number(value)`.  Its words, 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Protocol
+
+from graphlint.record import NamedTuple
 
 Literal = int | float | bool | str | None
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 import ast
 import math
 import re
-from typing import NamedTuple
 
 from graphlint.effects.conditions import UNKNOWN
 from graphlint.effects.grammar import MISSING, Parameter, Row
+from graphlint.record import NamedTuple
 
 _TENSOR = re.compile(r"(\w+)\[([\d, ]*)\]@(\w+)")
 

@@ -37,9 +37,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from graphlint.effects.conditions import WORDS, AllOf, AnyOf, Condition, Literal, Not, Test
+from graphlint.record import NamedTuple
 from graphlint.types import Target
 
 EFFECTS = {

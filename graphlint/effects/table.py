@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 from pathlib import Path
-from typing import NamedTuple
 
 from graphlint.effects.conditions import ArgumentFacts, evaluate
 from graphlint.effects.grammar import Argument, Effect, Row, parse_row
+from graphlint.record import NamedTuple
 
 _FOLDER = Path(__file__).parent
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from graphlint import notebook
+from graphlint.record import NamedTuple
 from graphlint.types import Fix, Span
 
 Lines = Mapping[str, tuple[str, ...]]
