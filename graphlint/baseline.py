@@ -5,12 +5,12 @@ A finding is recognised by its fingerprint, which is made of what stands on its 
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from graphlint.digest import blake2b
 from graphlint.errors import ConfigError, why
 from graphlint.record import NamedTuple
 from graphlint.types import Finding, Span
@@ -46,7 +46,7 @@ def fingerprinted(
     for finding in findings:
         key = "\n".join((finding.code, home(finding.span.file), " ".join(text(finding.span).split())))
         seen[key] += 1
-        digest = hashlib.blake2b(f"{key}\n{seen[key]}".encode(errors="surrogatepass"), digest_size=8).hexdigest()
+        digest = blake2b(f"{key}\n{seen[key]}".encode(errors="surrogatepass"), digest_size=8).hexdigest()
         done.append(replace(finding, fingerprint=digest))
     return tuple(done)
 

@@ -11,7 +11,7 @@ import pytest
 
 HEAVY = ("torch", "numpy", "libcst", "pygls", "rich", "multiprocessing", "asyncio")
 ERRORS = ("difflib", "traceback", "shlex")
-NEEDLESS = ("tomllib", "tomli", "pathspec", "importlib.metadata", "unittest", "email", "ssl", *ERRORS)
+NEEDLESS = ("tomllib", "tomli", "pathspec", "importlib.metadata", "unittest", "email", "ssl", "_hashlib", *ERRORS)
 PROGRAM = """
 import sys
 before = set(sys.modules)

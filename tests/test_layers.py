@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 LAYERS = (
-    ("graphlint", "record", "types", "errors", "case"),
+    ("graphlint", "digest", "record", "types", "errors", "case"),
     ("events", "site_events"),
     ("notebook", "syntax", "roots", "asked", "source", "outline"),
     ("discover", "options", "config", "perfile", "spread"),

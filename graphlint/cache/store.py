@@ -9,7 +9,8 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from hashlib import blake2b
+
+from graphlint.digest import blake2b
 
 MAGIC = b"graphlint cache 1\n"
 DIGEST = 16

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from hashlib import blake2b
+
+from graphlint.digest import blake2b
 
 ABSENT = "-"
 PRESENT = "+"
