@@ -8,10 +8,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any, TypeVar
 
 from graphlint.record import NamedTuple
 from graphlint.source import Source
+from graphlint.syntax import walk
 
+N = TypeVar("N", bound=ast.AST)
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
@@ -26,7 +29,7 @@ class Signature(NamedTuple):
 class FunctionDecl:
     """A function, method or lambda of the tree; one object a node."""
 
-    __slots__ = ("_signature", "module", "name", "node", "owner")
+    __slots__ = ("_kinds", "_signature", "module", "name", "node", "owner")
 
     def __init__(self, node: FunctionNode, module: Module, owner: ClassDecl | None, name: str) -> None:
         self.node = node
@@ -34,6 +37,7 @@ class FunctionDecl:
         self.owner = owner
         self.name = name
         self._signature: Signature | None = None
+        self._kinds: dict[type[ast.AST], list[Any]] | None = None
 
     def __repr__(self) -> str:
         return f"<{self.module.name}.{self.name}>"
@@ -43,6 +47,14 @@ class FunctionDecl:
         if self._signature is None:
             self._signature = _signature(self.node.args)
         return self._signature
+
+    def every(self, kind: type[N]) -> list[N]:
+        """All nodes of one kind below the function's own, in no order that means anything."""
+        if self._kinds is None:
+            self._kinds = {}
+            for node in walk(self.node):
+                self._kinds.setdefault(type(node), []).append(node)
+        return self._kinds.get(kind, [])
 
 
 def _signature(spec: ast.arguments) -> Signature:

@@ -73,15 +73,10 @@ def mentions(node: ast.AST, word: str) -> bool:
     return pending.file.text.find(word, pending.cut.start, pending.cut.end) >= 0
 
 
-def may_assign(node: ast.AST, name: str) -> bool:
-    """Whether code below a node may bind an attribute of this name; asking does not parse it."""
+def may_bind(node: ast.AST) -> frozenset[str] | None:
+    """The attributes that code below a node may bind, which is not parsed for that; None if it has been parsed."""
     pending: Pending | None = node.__dict__.get("pending")
-    if pending is None:
-        return True
-    known: frozenset[str] | None = node.__dict__.get("assigns")
-    if known is None:
-        known = node.__dict__["assigns"] = frozenset(_assigned(pending.file.text, pending.cut))
-    return name in known
+    return None if pending is None else frozenset(_assigned(pending.file.text, pending.cut))
 
 
 def _assigned(text: str, cut: Cut) -> Iterator[str]:

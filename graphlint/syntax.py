@@ -7,6 +7,28 @@ from collections.abc import Iterator, Sequence
 
 BODIES = ("body", "orelse", "handlers", "finalbody", "cases")
 
+WORDS = frozenset({
+    "arg", "asname", "attr", "conversion", "ctx", "id", "is_async", "kind", "level", "module", "name", "op", "ops", "rest",
+    "simple", "str", "tag", "type_comment", "type_ignores",
+})  # fmt: skip
+"""Fields without code in them; `name` has some in one kind only."""
+
+
+class Below(dict[type[ast.AST], tuple[str, ...]]):
+    """The fields of each kind of node that may hold nodes with something to tell."""
+
+    def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
+        if issubclass(kind, (ast.Constant, ast.MatchSingleton)):
+            found: tuple[str, ...] = ()
+        else:
+            words = WORDS - {"name"} if kind.__name__ == "TypeAlias" else WORDS
+            found = tuple(name for name in kind._fields if name not in words)
+        self[kind] = found
+        return found
+
+
+BELOW = Below()
+
 
 def nested(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
     """Every statement, handler and case below some statements, those of nested functions and classes included."""
@@ -19,17 +41,35 @@ def nested(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
 
 
 def walk(node: ast.AST) -> Iterator[ast.AST]:
-    """A node and all below it, in no order that means anything: twice as fast as `ast.walk`."""
+    """A node and all below it but operators, in no order that means anything: four times as fast as `ast.walk`."""
     waiting = [node]
     while waiting:
         here = waiting.pop()
         yield here
-        for name in here._fields:
+        for name in BELOW[type(here)]:
             part = getattr(here, name, None)
             if type(part) is list:
                 waiting += [each for each in part if isinstance(each, ast.AST)]
-            elif isinstance(part, ast.AST) and part._fields:
+            elif part is not None:
                 waiting.append(part)
+
+
+def spelled(node: ast.expr) -> str:
+    """The text of an expression as `ast.unparse` gives it, which takes long over a plain chain of names."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute) and isinstance(node.value, (ast.Name, ast.Attribute)):
+        return f"{spelled(node.value)}.{node.attr}"
+    return ast.unparse(node)
+
+
+def stands_in(block: Sequence[ast.stmt | ast.expr], node: ast.AST) -> bool:
+    """Whether a node of the same file stands in some statements that follow each other, or is one of them."""
+    line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+    if not block or (block[0].lineno, block[0].col_offset) > (line, column):
+        return False
+    last = block[-1]
+    return (last.end_lineno or 0, last.end_col_offset or 0) >= (node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]  # it has the first two
 
 
 def stored(node: ast.AST) -> Iterator[ast.expr]:

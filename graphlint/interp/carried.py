@@ -13,7 +13,7 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphlint.project import FunctionDecl, Module
-from graphlint.syntax import walk
+from graphlint.syntax import spelled, stands_in, walk
 
 if TYPE_CHECKING:
     from graphlint.interp.frame import Summary
@@ -94,79 +94,73 @@ def is_settled(value: ast.expr, text: str) -> bool:
     """Whether the attribute `text` is bound to itself: `self.table = self.table.to(x.device)`."""
     match value:
         case ast.ListComp(elt=part, generators=[ast.comprehension(target=ast.Name(id=name), iter=whole)]):
-            return ast.unparse(whole) == text and _is_settled(part, name)
+            return spelled(whole) == text and _is_settled(part, name)
     return isinstance(value, (ast.Call, ast.Attribute)) and _is_settled(value, text)
 
 
 def _is_settled(value: ast.expr, text: str) -> bool:
     while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in SETTLING:
         value = value.func.value
-    return ast.unparse(value) == text
+    return spelled(value) == text
 
 
 def is_kept(decl: FunctionDecl, text: str, node: ast.AST) -> bool:
     """Whether a function asks before `node` for what `text` holds, and leaves with it: the warm-up has filled it then."""
-    body = list(walk(decl.node))
     names = {text} | {
         name.id
-        for each in body
-        if isinstance(each, ast.Assign) and _holder(each.value) == text
+        for each in decl.every(ast.Assign)
+        if _holder(each.value) == text
         for name in each.targets
         if isinstance(name, ast.Name)
     }
-    if any(_gives_back(each, node, names - {text}, body) or _lacks(each, node, text) for each in body):
+    asking = decl.every(ast.If)
+    if any(_gives_back(each, node, names - {text}, decl) for each in decl.every(ast.Assign)):
+        return True
+    if any(_lacks(each, node, text) for each in asking):
         return True
     line = getattr(node, "lineno", 0)
     return any(
-        isinstance(each, ast.If)
-        and each.lineno < line
+        each.lineno < line
         and isinstance(each.body[-1], ast.Return)
         and any(_holder(part) in names for part in walk(each.test) if isinstance(part, ast.expr))
-        for each in body
+        for each in asking
     )
 
 
 def reads_first(decl: FunctionDecl, target: ast.Subscript) -> bool:
     """Whether a function reads an entry above the line that stores it, or on it."""
-    text, line = ast.unparse(target), target.lineno
+    text, line = spelled(target), target.lineno
     return any(
-        isinstance(each, ast.Subscript)
-        and isinstance(each.ctx, ast.Load)
-        and each.lineno <= line
-        and ast.unparse(each) == text
-        for each in walk(decl.node)
+        isinstance(each.ctx, ast.Load) and each.lineno <= line and spelled(each) == text
+        for each in decl.every(ast.Subscript)
     )
 
 
-def _lacks(each: ast.AST, node: ast.AST, text: str) -> bool:
+def _lacks(each: ast.If, node: ast.AST, text: str) -> bool:
     """Whether an `if` around a store asks, among other things, whether the entry is not there yet."""
-    if not isinstance(each, ast.If) or not any(part is node for inner in each.body for part in walk(inner)):
+    if not stands_in(each.body, node):
         return False
     asked = [part for part in walk(each.test) if isinstance(part, ast.Compare) and isinstance(part.ops[0], ast.NotIn)]
-    return any(ast.unparse(part.comparators[0]) == text for part in asked)
+    return any(spelled(part.comparators[0]) == text for part in asked)
 
 
-def _gives_back(each: ast.AST, node: ast.AST, names: set[str], body: list[ast.AST]) -> bool:
+def _gives_back(each: ast.Assign, node: ast.AST, names: set[str], decl: FunctionDecl) -> bool:
     """Whether a store puts back what was fetched, which is computed only where there was none."""
-    if (
-        not isinstance(each, ast.Assign)
-        or not (each is node or node in each.targets)
-        or not isinstance(each.value, ast.Name)
-    ):
+    if not isinstance(each.value, ast.Name) or not (each is node or node in each.targets):
         return False
     name = each.value.id
     if name not in names:
         return False
-    made = [part for other in body if isinstance(other, ast.If) and _asks_none(other.test, name) for part in walk(other)]
+    made = [other for other in decl.every(ast.If) if _asks_none(other.test, name)]
     return all(
-        other in made or bool(_holder(other.value)) or is_settled(other.value, name)
-        for other in body
-        if isinstance(other, ast.Assign) and any(isinstance(to, ast.Name) and to.id == name for to in other.targets)
+        any(stands_in((asking,), other) for asking in made) or bool(_holder(other.value)) or is_settled(other.value, name)
+        for other in decl.every(ast.Assign)
+        if any(isinstance(to, ast.Name) and to.id == name for to in other.targets)
     )
 
 
 def _asks_none(test: ast.expr, name: str) -> bool:
-    return any(isinstance(part, ast.Compare) and ast.unparse(part) == f"{name} is None" for part in walk(test))
+    return any(isinstance(part, ast.Compare) and spelled(part) == f"{name} is None" for part in walk(test))
 
 
 def _holder(value: ast.expr) -> str:
@@ -175,25 +169,25 @@ def _holder(value: ast.expr) -> str:
         case ast.Name(id=name):
             return name
         case ast.Attribute():
-            return ast.unparse(value)
+            return spelled(value)
         case ast.Call(func=ast.Name(id="getattr"), args=[owner, ast.Constant(value=str(name)), *_]):
-            return f"{ast.unparse(owner)}.{name}"
+            return f"{spelled(owner)}.{name}"
         case ast.Call(func=ast.Attribute(value=owner, attr="get")) | ast.Subscript(value=owner):
-            return ast.unparse(owner)
+            return spelled(owner)
     return ""
 
 
 def is_put_back(decl: FunctionDecl, text: str) -> bool:
     """Whether a function keeps what an attribute or a global holds, and binds it again: `a = x.a; ...; x.a = a`."""
-    body = [each for each in walk(decl.node) if isinstance(each, ast.Assign)]
+    body = decl.every(ast.Assign)
     kept = {
         name.id
         for each in body
-        if isinstance(each.value, (ast.Attribute, ast.Name)) and ast.unparse(each.value) == text
+        if isinstance(each.value, (ast.Attribute, ast.Name)) and spelled(each.value) == text
         for name in each.targets
         if isinstance(name, ast.Name)
     }
     return bool(kept) and any(
-        isinstance(each.value, ast.Name) and each.value.id in kept and any(ast.unparse(to) == text for to in each.targets)
+        isinstance(each.value, ast.Name) and each.value.id in kept and any(spelled(to) == text for to in each.targets)
         for each in body
     )

@@ -12,12 +12,12 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from graphlint.events import LimitReached
+from graphlint.interp import members
 from graphlint.interp.annotations import annotated
 from graphlint.interp.binding import bind
 from graphlint.interp.dispatch import apply
 from graphlint.interp.entry import entry_arguments
 from graphlint.interp.frame import Frame, Summary
-from graphlint.interp.members import Reach, Writes
 from graphlint.interp.memo import Memo
 from graphlint.interp.record import Record
 from graphlint.interp.told import NOTHING_TOLD, Told
@@ -70,12 +70,8 @@ class Machine:
         self.memoised: dict[FunctionDecl, bool] = {}
         self.caching: dict[FunctionDecl, bool] = {}
         self.wrapping: dict[FunctionDecl, bool] = {}
-        self.setters: dict[tuple[ClassDecl, str], bool] = {}
-        self.writers: dict[tuple[ClassDecl, str, bool], list[FunctionDecl]] = {}
-        self.reaches: dict[tuple[ClassDecl, str], Reach] = {}
         self.called: dict[ast.AST, frozenset[str]] = {}
-        self.counted: dict[tuple[ClassDecl, str], bool] = {}
-        self.method_writes: dict[ast.FunctionDef, Writes] = {}
+        self.read = members.Read()
         self.missing: set[tuple[Module, str]] = set()
         self.records: dict[Instance, Record] = {}
         self.defaults: dict[ast.AST, Value] = {}

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from graphlint.outline import may_assign
+from graphlint.outline import may_bind
 from graphlint.project import ClassDecl, FunctionDecl
 from graphlint.source import lines
 from graphlint.syntax import nested, stored, walk
@@ -40,24 +40,39 @@ class Writes(NamedTuple):
     moved: frozenset[str]
 
 
+class Read:
+    """What was read of classes and methods so far, each question once."""
+
+    def __init__(self) -> None:
+        self.asked: dict[ast.FunctionDef, Asked] = {}
+        self.binders: dict[ClassDecl, dict[str, list[ast.FunctionDef]]] = {}
+        self.counted: dict[tuple[ClassDecl, str], bool] = {}
+        self.reaches: dict[tuple[ClassDecl, str], Reach] = {}
+        self.setters: dict[tuple[ClassDecl, str], bool] = {}
+        self.writers: dict[tuple[ClassDecl, str, bool], list[FunctionDecl]] = {}
+        self.writes: dict[ast.FunctionDef, Writes] = {}
+
+
 def late_writers(machine: Machine, decl: ClassDecl, name: str) -> list[FunctionDecl]:
     """The methods, other than `__init__`, that assign an attribute."""
-    known = machine.writers.get((decl, name, True))
+    known = machine.read.writers.get((decl, name, True))
     if known is None:
         bases = [base for base in machine.project.mro(decl) if isinstance(base, ClassDecl)]
-        known = machine.writers[(decl, name, True)] = [each for base in bases for each in _writers(machine, base, name)]
+        known = machine.read.writers[(decl, name, True)] = [
+            each for base in bases for each in _writers(machine, base, name)
+        ]
     return known
 
 
 def _writers(machine: Machine, base: ClassDecl, name: str) -> list[FunctionDecl]:
     """Those that stand in one class, which has many others derive from it."""
     key = (base, name, False)
-    known = machine.writers.get(key)
+    known = machine.read.writers.get(key)
     if known is None:
-        known = machine.writers[key] = [
+        known = machine.read.writers[key] = [
             base.module.function(method, base, method.name)
-            for method in own_methods(base)
-            if method.name != "__init__" and may_assign(method, name) and name in writes(machine, method).values
+            for method in _binders(machine, base).get(name, ())
+            if method.name != "__init__" and name in writes(machine, method).values
         ]
     return known
 
@@ -69,21 +84,36 @@ def is_counter(machine: Machine, decl: ClassDecl, name: str) -> bool:
 
 def _counts(machine: Machine, base: ClassDecl, name: str) -> bool:
     key = (base, name)
-    known = machine.counted.get(key)
+    known = machine.read.counted.get(key)
     if known is None:
-        known = machine.counted[key] = any(
-            may_assign(method, name) and name in writes(machine, method).moved for method in own_methods(base)
+        known = machine.read.counted[key] = any(
+            name in writes(machine, method).moved for method in _binders(machine, base).get(name, ())
         )
+    return known
+
+
+def _binders(machine: Machine, base: ClassDecl) -> dict[str, list[ast.FunctionDef]]:
+    """The methods of a class that may bind an attribute or move it on, by its name."""
+    known = machine.read.binders.get(base)
+    if known is None:
+        known = machine.read.binders[base] = {}
+        for method in own_methods(base):
+            names = may_bind(method)
+            if names is None:
+                found = writes(machine, method)
+                names = found.moved.union(found.values)
+            for name in names:
+                known.setdefault(name, []).append(method)
     return known
 
 
 def sets(machine: Machine, decl: ClassDecl, method: str) -> bool:
     """Whether a method, as any of the bases defines it, assigns or registers something itself."""
     key = (decl, method)
-    known = machine.setters.get(key)
+    known = machine.read.setters.get(key)
     if known is None:
         own = [(base, found) for base, found in methods(machine, decl) if found.name == method]
-        known = machine.setters[key] = any(
+        known = machine.read.setters[key] = any(
             (method != "__init__" and writes(machine, found).values) or registers(base, found) for base, found in own
         )
     return known
@@ -104,9 +134,9 @@ class Reach(NamedTuple):
 
 def reach(machine: Machine, decl: ClassDecl, method: str) -> Reach:
     key = (decl, method)
-    known = machine.reaches.get(key)
+    known = machine.read.reaches.get(key)
     if known is None:
-        known = machine.reaches[key] = _reach(machine, decl, method)
+        known = machine.read.reaches[key] = _reach(machine, decl, method)
     return known
 
 
@@ -119,7 +149,7 @@ def _reach(machine: Machine, decl: ClassDecl, method: str) -> Reach:
     for name in names:
         for base, node in table.get(name, ()):
             found.append((base, node))
-            asked, told, kept = _asked(node)
+            asked, told, kept = _asked(machine, node)
             followed = [*asked, *(each for each in told if each in table and sets(machine, decl, each))]
             names.extend(each for each in dict.fromkeys(followed) if each in table and each not in names)
             closed = closed and kept and not registers(base, node)
@@ -128,10 +158,24 @@ def _reach(machine: Machine, decl: ClassDecl, method: str) -> Reach:
     return Reach(tuple(found), closed)
 
 
-def _asked(method: ast.FunctionDef) -> tuple[list[str], list[str], bool]:
+class Asked(NamedTuple):
     """What a method asks its object for, what it tells it to do, and whether it keeps the object to itself."""
+
+    asked: list[str]
+    told: list[str]
+    kept: bool
+
+
+def _asked(machine: Machine, method: ast.FunctionDef) -> Asked:
+    known = machine.read.asked.get(method)
+    if known is None:
+        known = machine.read.asked[method] = _read_asked(method)
+    return known
+
+
+def _read_asked(method: ast.FunctionDef) -> Asked:
     if not method.args.args:
-        return [], [], True
+        return Asked([], [], True)
     receiver = method.args.args[0].arg
     asked: list[str] = []
     told: list[str] = []
@@ -153,7 +197,7 @@ def _asked(method: ast.FunctionDef) -> tuple[list[str], list[str], bool]:
                 uses -= sum(isinstance(each, ast.Name) and each.id == receiver for each in (left, *others))
     for attr in told:
         asked.remove(attr)
-    return asked, told, uses == 0
+    return Asked(asked, told, uses == 0)
 
 
 def methods(machine: Machine, decl: ClassDecl) -> Iterator[tuple[ClassDecl, ast.FunctionDef]]:
@@ -172,12 +216,12 @@ def own_methods(base: ClassDecl) -> Iterator[ast.FunctionDef]:
 
 
 def writes(machine: Machine, method: ast.FunctionDef) -> Writes:
-    known = machine.method_writes.get(method)
+    known = machine.read.writes.get(method)
     if known is None:
         values: dict[str, list[Written]] = {}
         for name, written in _assigned(method):
             values.setdefault(name, []).append(written)
-        known = machine.method_writes[method] = Writes(values, frozenset(_moved(method.body)))
+        known = machine.read.writes[method] = Writes(values, frozenset(_moved(method.body)))
     return known
 
 

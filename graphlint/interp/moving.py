@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from graphlint.project import FunctionDecl
-from graphlint.syntax import walk
+from graphlint.syntax import spelled, walk
 
 OPPOSITE = {ast.Add: ast.Sub, ast.Sub: ast.Add}
 TAKING = frozenset({"pop", "popleft", "clear", "remove"})
@@ -37,18 +37,12 @@ def flips(node: ast.AST, text: str) -> bool:
 
 
 def _reads(node: ast.AST, text: str) -> bool:
-    return any(
-        isinstance(each, (ast.Attribute, ast.Name, ast.Subscript)) and ast.unparse(each) == text for each in walk(node)
-    )
+    return any(isinstance(each, (ast.Attribute, ast.Name, ast.Subscript)) and spelled(each) == text for each in walk(node))
 
 
 def is_undone(decl: FunctionDecl, text: str) -> bool:
     """Whether a function takes back what it does: `s.depth += 1` and `s.depth -= 1`, an `append` and a `pop`."""
-    steps = [
-        each
-        for each in walk(decl.node)
-        if isinstance(each, ast.AugAssign) and ast.unparse(each.target) == text and type(each.op) in OPPOSITE
-    ]
+    steps = [each for each in decl.every(ast.AugAssign) if spelled(each.target) == text and type(each.op) in OPPOSITE]
     if any(OPPOSITE[type(one.op)] is type(other.op) and _equal(one, other) for one in steps for other in steps):
         return True
     return bool(_called(decl, text) & TAKING) and bool(_called(decl, text) - TAKING)
@@ -62,6 +56,6 @@ def _called(decl: FunctionDecl, text: str) -> set[str]:
     """The methods that a function calls on a container."""
     return {
         each.func.attr
-        for each in walk(decl.node)
-        if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and ast.unparse(each.func.value) == text
+        for each in decl.every(ast.Call)
+        if isinstance(each.func, ast.Attribute) and spelled(each.func.value) == text
     }

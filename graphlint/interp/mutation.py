@@ -13,7 +13,7 @@ from graphlint.interp.moving import flips, is_undone, moves_on
 from graphlint.interp.objects import is_followed, record_of, store_attribute
 from graphlint.interp.rebinding import carries_nothing
 from graphlint.interp.record import Deferred, Effect, as_member
-from graphlint.syntax import walk
+from graphlint.syntax import spelled, stands_in, walk
 from graphlint.types import Confidence
 from graphlint.values import (
     Arguments,
@@ -145,9 +145,9 @@ def _report(frame: Frame, owner: Value, target: ast.Attribute, value: Value, nod
     """State of an object that outlives the region changes: a rebound tensor, or a host number."""
     lasting = [member for member in members(owner) if isinstance(member, Instance) and not member.fresh]
     # The statements of a capture block itself have no function; they give names to what the graph computes.
-    if frame.summary.decl is None:
+    if frame.summary.decl is None or not frame.recording:
         return
-    text = ast.unparse(target)
+    text = spelled(target)
     if not lasting and any(isinstance(member, ClassValue) for member in members(owner)):
         _report_class(frame, text, value, node, augmented)
     if not lasting:
@@ -189,24 +189,24 @@ def set_named(frame: Frame, owner: ast.expr, name: str, value: Value, node: ast.
 def report_entry(frame: Frame, target: ast.Subscript, node: ast.AST) -> None:
     """`self.state["step"] += 1`: an entry of a container that outlives the call counts on at capture only."""
     root = target.value
-    if isinstance(node, ast.Assign) and not flips(node, ast.unparse(target)) and not _counts_on(node, target):
+    if isinstance(node, ast.Assign) and not flips(node, spelled(target)) and not _counts_on(node, target):
         return
     while isinstance(root, (ast.Attribute, ast.Subscript)):
         root = root.value
     if isinstance(root, ast.Name) and (isinstance(target.value, ast.Attribute) or root.id not in frame.env):
-        frame.emit(HostMutation, node, target=ast.unparse(target), what="counter")
+        frame.emit(HostMutation, node, target=spelled(target), what="counter")
 
 
 def _counts_on(node: ast.Assign, target: ast.Subscript) -> bool:
     """`self.state["n"] = self.state.get("n", 0) + 1`."""
-    fetched = f"{ast.unparse(target.value)}.get({ast.unparse(target.slice)}"
-    return isinstance(node.value, ast.BinOp) and ast.unparse(node.value.left).startswith(fetched)
+    fetched = f"{spelled(target.value)}.get({spelled(target.slice)}"
+    return isinstance(node.value, ast.BinOp) and spelled(node.value.left).startswith(fetched)
 
 
 def report_stored(frame: Frame, target: ast.Subscript) -> None:
     """`self.cache[key] = tensor`: an entry of a container that outlives the call is stored once, at capture."""
     decl, container = frame.summary.decl, target.value
-    kept = decl is not None and is_kept(decl, ast.unparse(container), target)
+    kept = decl is not None and is_kept(decl, spelled(container), target)
     # What a method is given is the region's input, of which the capture site tells.
     why = READ_FIRST if decl is not None and frame.receiver is None and reads_first(decl, target) else ""
     keys: tuple[str, ...] = ()
@@ -215,7 +215,7 @@ def report_stored(frame: Frame, target: ast.Subscript) -> None:
             owner = frame.env.get(name)
             keys = (key_of(owner, attr),) if isinstance(owner, Instance) and not owner.fresh else ()
     sure = Confidence.POSSIBLE if kept else Confidence.CERTAIN
-    frame.emit(HostMutation, target, sure, target=ast.unparse(target), what="entry", why=why, keys=keys)
+    frame.emit(HostMutation, target, sure, target=spelled(target), what="entry", why=why, keys=keys)
 
 
 READ_FIRST = "it is read before"
@@ -231,7 +231,7 @@ def report_growth(frame: Frame, node: ast.AST) -> None:
         owner = frame.eval(holder.value)
     lasting = [each for each in members(owner) if isinstance(each, Instance) and not each.fresh]
     if lasting and not any(is_building(frame, each) for each in lasting):
-        text = ast.unparse(holder)
+        text = spelled(holder)
         sure = Confidence.POSSIBLE if is_undone(decl, text) else Confidence.CERTAIN
         frame.emit(HostMutation, node, sure, target=text, what="container")
 
@@ -239,10 +239,10 @@ def report_growth(frame: Frame, node: ast.AST) -> None:
 def _asks_first(frame: Frame, target: ast.Attribute, node: ast.AST) -> bool:
     """Whether an `if` around an assignment asks, among other things, if the attribute is still None."""
     decl = frame.summary.decl
-    asked = f"{ast.unparse(target)} is None"
-    for each in walk(decl.node) if decl is not None else ():
-        if isinstance(each, ast.If) and any(node is inner for part in each.body for inner in walk(part)):
-            if any(isinstance(part, ast.Compare) and ast.unparse(part) == asked for part in walk(each.test)):
+    asked = f"{spelled(target)} is None"
+    for each in decl.every(ast.If) if decl is not None else ():
+        if stands_in(each.body, node):
+            if any(isinstance(part, ast.Compare) and spelled(part) == asked for part in walk(each.test)):
                 return True
     return False
 

@@ -12,7 +12,7 @@ from graphlint.effects.table import happens
 from graphlint.interp import warmth
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
-from graphlint.syntax import walk
+from graphlint.syntax import stands_in, walk
 from graphlint.types import Confidence
 from graphlint.values import (
     Place,
@@ -143,11 +143,8 @@ def _is_number(frame: Frame, node: ast.AST) -> bool:
     """Whether a text is turned into a number: `float(os.environ["SCALE"])`."""
     decl = frame.summary.decl
     return any(
-        isinstance(each, ast.Call)
-        and isinstance(each.func, ast.Name)
-        and each.func.id in NUMBERS
-        and any(part is node for part in walk(each))
-        for each in (walk(decl.node) if decl is not None else ())
+        isinstance(each.func, ast.Name) and each.func.id in NUMBERS and stands_in((each,), node)
+        for each in (decl.every(ast.Call) if decl is not None else ())
     )
 
 
