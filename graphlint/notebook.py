@@ -13,10 +13,11 @@ from graphlint.errors import Unreadable
 from graphlint.record import NamedTuple
 
 SUFFIX = ".ipynb"
-PYTHON_MAGICS = re.compile(r"%%(time|timeit|capture|prun|memit)\b")
-MAGIC = re.compile(r"^(?P<indent>\s*)(?:[%!?]|\S+\?{1,2}\s*$)")
-ASSIGNED = re.compile(r"^(?P<target>\s*[\w., ]+=)\s*[!%]\S")
-CELL = re.compile(r"(?P<file>.*\.ipynb):cell (?P<cell>\d+)")
+# Compiled by `re` when there is a notebook.
+PYTHON_MAGICS = r"%%(time|timeit|capture|prun|memit)\b"
+MAGIC = r"^(?P<indent>\s*)(?:[%!?]|\S+\?{1,2}\s*$)"
+ASSIGNED = r"^(?P<target>\s*[\w., ]+=)\s*[!%]\S"
+CELL = r"(?P<file>.*\.ipynb):cell (?P<cell>\d+)"
 
 
 class Code(NamedTuple):
@@ -73,16 +74,16 @@ def _code_cells(cells: Sequence[object]) -> Iterator[tuple[int, str]]:
 def python(lines: Sequence[str]) -> list[str]:
     """The lines of a cell with magics and shell calls replaced by statements that do nothing."""
     first = next((line for line in lines if line.strip()), "")
-    if first.startswith("%%") and not PYTHON_MAGICS.match(first):
+    if first.startswith("%%") and not re.match(PYTHON_MAGICS, first):
         return ["" for _ in lines]
     return [_plain(line) for line in lines]
 
 
 def _plain(line: str) -> str:
-    assigned = ASSIGNED.match(line)
+    assigned = re.match(ASSIGNED, line)
     if assigned:
         return f"{assigned['target']} None"
-    magic = MAGIC.match(line)
+    magic = re.match(MAGIC, line)
     return f"{magic['indent']}pass" if magic else line
 
 
@@ -99,5 +100,5 @@ def in_cell(name: str, cell: int) -> str:
 
 def split(name: str) -> tuple[str, int | None]:
     """The file and the cell that a name in a report stands for; None for what is no notebook."""
-    match = CELL.fullmatch(name)
+    match = re.fullmatch(CELL, name)
     return (match["file"], int(match["cell"])) if match else (name, None)

@@ -24,9 +24,10 @@ from graphlint.record import NamedTuple
 from graphlint.source import Comment, Source, comments, lines
 from graphlint.types import Finding, Span
 
-MARK = re.compile(r"#\s*graphlint:\s*(?P<word>[\w-]*)\s*(?P<codes>\[[^\]]*\])?(?P<rest>.*)", re.IGNORECASE)
-NOQA = re.compile(r"#\s*noqa\s*:\s*(?P<codes>[A-Za-z]+[0-9]+(?:[\s,]+[A-Za-z]+[0-9]+)*)", re.IGNORECASE)
-OURS = re.compile(r"GL\d{3}$")
+# Compiled by `re` when a file has a mark: few have.
+MARK = r"(?i)#\s*graphlint:\s*(?P<word>[\w-]*)\s*(?P<codes>\[[^\]]*\])?(?P<rest>.*)"
+NOQA = r"(?i)#\s*noqa\s*:\s*(?P<codes>[A-Za-z]+[0-9]+(?:[\s,]+[A-Za-z]+[0-9]+)*)"
+OURS = r"GL\d{3}$"
 WORDS = ("ignore", "ignore-function", "ignore-file")
 EVERYWHERE = (1, sys.maxsize)
 HELP = "write `# graphlint: ignore[GL101] -- reason`; `graphlint explain GL903` lists all forms"
@@ -75,7 +76,7 @@ def marks(source: Source, names: Mapping[str, str], need_reasons: bool = False) 
     reach = _reach(source, written) if written else {}
     for comment in written:
         for reader, pattern in ((_ignore, MARK), (_noqa, NOQA)):
-            for match in pattern.finditer(comment.text):
+            for match in re.finditer(pattern, comment.text):
                 read = reader(match, _span(source, comment, match), reach[comment.line], names)
                 lacks_reason = any(each.code == NO_REASON.code for each in read.notices)
                 found += () if need_reasons and lacks_reason else read.marks
@@ -104,7 +105,7 @@ def is_understood(match: re.Match[str], names: Mapping[str, str], need_reasons: 
 
 
 def _noqa(match: re.Match[str], span: Span, reach: Reach, names: Mapping[str, str]) -> Marks:
-    codes = [code for code in re.split(r"[\s,]+", match["codes"].upper()) if OURS.match(code)]
+    codes = [code for code in re.split(r"[\s,]+", match["codes"].upper()) if re.match(OURS, code)]
     unknown = [code for code in codes if code not in names]
     return Marks(
         tuple(Mark(code, *reach.statement, span, code) for code in codes if code in names),

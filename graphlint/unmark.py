@@ -8,8 +8,6 @@ from collections.abc import Collection
 from graphlint.source import Source, lines, segment
 from graphlint.types import Edit, Fix, Span
 
-NOQA = re.compile(r"#\s*noqa\s*:\s*", re.IGNORECASE)
-
 
 def removal(source: Source, span: Span, words: Collection[str]) -> Fix:
     """The fix that takes some words out of the mark at `span`, and the mark itself when none is left."""
@@ -22,7 +20,7 @@ def removal(source: Source, span: Span, words: Collection[str]) -> Fix:
 
 def without(mark: str, words: Collection[str]) -> str:
     """A mark without some of its words; empty when none is left."""
-    noqa = NOQA.match(mark)
+    noqa = re.match(r"(?i)#\s*noqa\s*:\s*", mark)
     start = noqa.end() if noqa else mark.index("[") + 1
     end = len(mark) if noqa else mark.index("]")
     dropped = {word.lower() for word in words}

@@ -65,6 +65,11 @@ def test_every_alias_leads_to_a_row() -> None:
     assert [name for name in table.index().aliases if table.lookup(name) is None] == []
 
 
+def test_a_name_that_no_family_has_is_looked_for_once() -> None:
+    assert [left for left, right in table.index().prefixes if right.startswith(left)], "a family within the other"
+    assert [table.lookup(f"{right}nothing") for _, right in table.index().prefixes] == [None] * len(table.index().prefixes)
+
+
 def test_results_agree_with_what_torch_returned() -> None:
     wrong = []
     for line in RESULTS.read_text(encoding="utf-8").splitlines()[1:]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
-from pathlib import Path
+import os
+from bisect import bisect_left
 
 from graphlint.effects.conditions import ArgumentFacts, evaluate
 from graphlint.effects.grammar import Argument, Effect, Row, parse_row
 from graphlint.record import NamedTuple
 
-_FOLDER = Path(__file__).parent
+_FOLDER = os.path.dirname(__file__)
 
 Version = tuple[int, int]
 TORCH = (2, 11)
@@ -21,33 +22,43 @@ NEVER = (99, 0)
 
 
 class Index(NamedTuple):
-    """`lines`: name to its unparsed row; `aliases`: name to the name it means; `prefixes`: the same for whole families.
+    """`lines`: unparsed rows, sorted; `aliases`: name to the name it means; `prefixes`: the same for whole families.
 
     `bases` pairs the prefix of a family of classes with the class that they inherit from.
     """
 
-    lines: dict[str, str]
+    lines: list[str]
     aliases: dict[str, str]
     prefixes: tuple[tuple[str, str], ...]
     bases: tuple[tuple[str, str], ...]
+
+    def line(self, name: str) -> str | None:
+        """The row of a name: the first of the lines that begin with it, as what may follow a name comes first."""
+        at = bisect_left(self.lines, name)
+        line = self.lines[at] if at < len(self.lines) else ""
+        return line if line.startswith((f"{name} ", f"{name}(")) else None
 
 
 @functools.cache
 def index() -> Index:
     """Every row by name, read once from the files beside this one."""
-    lines: dict[str, str] = {}
-    for path in sorted(_FOLDER.glob("*.rows")):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            if line and line[0] != "#":
-                lines[line[: line.index(" ->")].partition("(")[0]] = line
-    return Index(lines, *_aliases())
+    lines: list[str] = []
+    for file in os.listdir(_FOLDER):
+        if file.endswith(".rows"):
+            lines += _read(file)
+    return Index(sorted(lines), *_aliases())
+
+
+def _read(file: str) -> list[str]:
+    with open(os.path.join(_FOLDER, file), "rb") as stream:
+        return stream.read().decode().splitlines()
 
 
 def _aliases() -> tuple[dict[str, str], tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]:
     names: dict[str, str] = {}
     prefixes: list[tuple[str, str]] = []
     bases: list[tuple[str, str]] = []
-    for line in (_FOLDER / "names.aliases").read_text(encoding="utf-8").splitlines():
+    for line in _read("names.aliases"):
         left, equals, right = line.partition(" = ")
         if not equals or line[0] == "#":
             continue
@@ -64,7 +75,7 @@ def _aliases() -> tuple[dict[str, str], tuple[tuple[str, str], ...], tuple[tuple
 def lookup(name: str) -> Row | None:
     """The row of a qualified name, through its aliases, its function twin or its out-of-place twin."""
     found = index()
-    line = found.lines.get(name)
+    line = found.line(name)
     if line is not None:
         return parse_row(line)
     if name in found.aliases:
@@ -93,7 +104,8 @@ def _inherited(name: str) -> Row | None:
 
 def _twin(name: str) -> Row | None:
     for prefix, other in index().prefixes:
-        if name.startswith(prefix):
+        # A family within the other would be looked for in itself, again and again.
+        if name.startswith(prefix) and not (name.startswith(other) and other.startswith(prefix)):
             row = lookup(other + name[len(prefix) :])
             if row is not None:
                 return row
@@ -117,13 +129,13 @@ def canonical(name: str) -> str:
 
 def names() -> frozenset[str]:
     """Every name that has a row of its own."""
-    return frozenset(index().lines)
+    rows = (line for line in index().lines if line and line[0] != "#")
+    return frozenset(line.partition(" ")[0].partition("(")[0] for line in rows)
 
 
 @functools.cache
 def _words(file: str) -> frozenset[str]:
-    lines = (_FOLDER / file).read_text(encoding="utf-8").splitlines()
-    return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
+    return frozenset(word for line in _read(file) if not line.startswith("#") for word in line.split())
 
 
 def methods() -> frozenset[str]:

@@ -6,6 +6,7 @@ that stands there already takes the code in, if it is one that is understood: el
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -60,7 +61,7 @@ def _lines(tree: Tree, span: Span) -> tuple[int, int]:
 def _mark(tree: Tree, first: int, last: int, codes: list[str], form: Form) -> Edit:
     file = tree.source.name
     for line in {first - 1, first, last}:
-        known = MARK.search(tree.text[line - 1]) if 0 < line <= len(tree.text) else None
+        known = re.search(MARK, tree.text[line - 1]) if 0 < line <= len(tree.text) else None
         if known and _is_ours(tree, line, first) and suppress.is_understood(known, form.names, form.need_reasons):
             column = len(tree.text[line - 1][: known.end("codes") - 1].encode())
             return Edit(Span(file, line, column, line, column), f", {', '.join(codes)}")
@@ -74,7 +75,7 @@ def _mark(tree: Tree, first: int, last: int, codes: list[str], form: Form) -> Ed
 def _has_room(text: str, comment: str) -> bool:
     """Whether a comment fits behind a line; what follows a mark on the same line is taken for its reason."""
     text = text.rstrip()
-    return len(text) + len(comment) + 2 <= WIDEST and not text.endswith("\\") and not MARK.search(text)
+    return len(text) + len(comment) + 2 <= WIDEST and not text.endswith("\\") and not re.search(MARK, text)
 
 
 def _is_ours(tree: Tree, line: int, first: int) -> bool:
