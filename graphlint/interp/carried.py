@@ -10,9 +10,10 @@ in (`arm`), and calls stand in that order for what is done in them.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from graphlint.project import FunctionDecl, Module
+from graphlint.record import NamedTuple
 from graphlint.syntax import spelled, stands_in, walk
 
 if TYPE_CHECKING:

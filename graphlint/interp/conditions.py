@@ -7,7 +7,6 @@ it speaks of; a capture guard removes an arm for the targets it names; a conditi
 from __future__ import annotations
 
 import ast
-from typing import NamedTuple
 
 from graphlint.events import HostBranch
 from graphlint.interp.dispatch import apply, attribute
@@ -15,6 +14,7 @@ from graphlint.interp.frame import Frame, State
 from graphlint.interp.isinstance import split
 from graphlint.interp.mutation import path_of
 from graphlint.interp.naming import is_capturing, platform
+from graphlint.record import NamedTuple
 from graphlint.types import Confidence, Target
 from graphlint.values import (
     Arguments,

@@ -12,11 +12,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from graphlint.events import Event
 from graphlint.interp.carried import Arm, Carried, Touch
 from graphlint.project import ClassDecl, FunctionDecl, Module
+from graphlint.record import NamedTuple
 from graphlint.source import segment
 from graphlint.types import Confidence, Span, Target
 from graphlint.values import Bool, Scope, Unknown, Value, join_all

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 from graphlint.events import LimitReached
 from graphlint.interp import members
@@ -23,6 +23,7 @@ from graphlint.interp.record import Record
 from graphlint.interp.told import NOTHING_TOLD, Told
 from graphlint.outline import mentions
 from graphlint.project import Assigned, ClassDecl, FunctionDecl, Module, Outside, Project, Resolved
+from graphlint.record import NamedTuple
 from graphlint.syntax import walk
 from graphlint.types import Region, Target
 from graphlint.values import (

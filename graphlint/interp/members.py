@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from graphlint.outline import may_bind
 from graphlint.project import ClassDecl, FunctionDecl
+from graphlint.record import NamedTuple
 from graphlint.source import lines
 from graphlint.syntax import nested, stored, walk
 

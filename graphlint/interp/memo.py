@@ -7,11 +7,11 @@ like: the warm-up runs such code, and the capture finds it done.  Read from the 
 from __future__ import annotations
 
 import ast
-from typing import NamedTuple
 
 from graphlint.interp.marking import Mark, Scope, is_flag, keeps_mark, leaves_mark, scope_of, sets_mark
 from graphlint.interp.words import asks, filled
 from graphlint.project import FunctionDecl, Project
+from graphlint.record import NamedTuple
 from graphlint.syntax import nested
 
 BODY, ORELSE, REST = "body", "orelse", "rest"

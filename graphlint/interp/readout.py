@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import NamedTuple
 
 from graphlint.events import Event, HostMutation, Rebound, UnknownCall
 from graphlint.interp.carried import Touch, carried
@@ -17,6 +16,7 @@ from graphlint.interp.frame import Frame, Link, Summary
 from graphlint.interp.machine import Machine
 from graphlint.interp.told import NOTHING_TOLD, Told
 from graphlint.project import ClassDecl, FunctionDecl, Module, Project
+from graphlint.record import NamedTuple
 from graphlint.regions import Compiled, Forward, Marked, Site, compiled, forwards, marked, sites
 from graphlint.types import Confidence, Region, Span, Step, Target
 from graphlint.values import Arguments, Function, Instance, Seq, Table, Text, Value, members

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from graphlint.interp.frame import Frame, Summary
 from graphlint.project import FunctionDecl
+from graphlint.record import NamedTuple
 from graphlint.values import Instance, Tensor, Value, join_all
 
 if TYPE_CHECKING:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from graphlint.config import Config
 from graphlint.effects.table import TORCH, Version
 from graphlint.project import FunctionDecl, Module, Outside, Project
+from graphlint.record import NamedTuple
 from graphlint.types import Target
 from graphlint.values import Bool, External, Function, Instance, ModuleValue, Origin, Value
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from graphlint.events import Event
 from graphlint.project import Module, Project
+from graphlint.record import NamedTuple
 from graphlint.site.answers import told
 from graphlint.types import Region, Span
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import NamedTuple
 
+from graphlint.record import NamedTuple
 from graphlint.site.acts import Act, Verb
 from graphlint.site.story import Story
 from graphlint.site.things import Kind, Thing

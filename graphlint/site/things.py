@@ -10,9 +10,9 @@ from __future__ import annotations
 import ast
 import enum
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from graphlint.project import ClassDecl, Module
+from graphlint.record import NamedTuple
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
