@@ -4,6 +4,7 @@
     ├── UsageError          what was asked for cannot be done
     ├── ConfigError         a configuration file says something that is not understood
     ├── InstallError        the installation is broken or mixed up
+    ├── Killed              a process that worked on some files is gone
     └── Unreadable          one file cannot be analysed; becomes a diagnostic and never ends a run
 
 Each has an exit code and formats itself; only the command line prints them.
@@ -38,6 +39,10 @@ class ConfigError(GraphlintError):
 
 class InstallError(GraphlintError):
     """The installation is broken, or two installations are mixed up."""
+
+
+class Killed(GraphlintError):
+    """A process that worked on some files was ended from outside."""
 
 
 class Unreadable(GraphlintError):

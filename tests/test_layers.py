@@ -13,7 +13,7 @@ LAYERS = (
     ("graphlint", "digest", "record", "types", "errors", "case"),
     ("events", "site_events"),
     ("notebook", "syntax", "roots", "asked", "source", "outline"),
-    ("discover", "options", "config", "perfile", "spread"),
+    ("discover", "options", "config", "perfile", "forked", "spread"),
     ("modules", "project", "ledger"),
     ("values",),
     ("effects",),

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import signal
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -11,6 +15,8 @@ from graphlint import spread
 from graphlint.check import check
 from graphlint.config import Config
 from graphlint.discover import Found
+from graphlint.errors import Killed
+from graphlint.forked import forked
 from graphlint.interp import interpret
 from graphlint.registry import load
 from graphlint.types import Report
@@ -107,3 +113,55 @@ def test_what_batches_used_goes_back_on_one_processor_too(monkeypatch: pytest.Mo
     files = [Found(Path(name), name) for name in ("a.py", "b.py", "c.py")]
     pids = list(spread.spread(files, lambda group: os.getpid()))
     assert len(set(pids)) == 3 and os.getpid() not in pids
+
+
+FORKS = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked only where the platform can")
+FILES = [Found(Path(name), name) for name in ("a.py", "b.py", "c.py", "d.py")]
+
+
+def named(group: Sequence[Found]) -> list[str]:
+    return [each.name for each in group]
+
+
+def late(group: Sequence[Found]) -> list[str]:
+    time.sleep(0.3 if named(group) == ["a.py"] else 0)
+    return named(group)
+
+
+def failing(group: Sequence[Found]) -> list[str]:
+    if named(group) == ["c.py"]:
+        raise ValueError("no luck")
+    return named(group)
+
+
+def dying(group: Sequence[Found]) -> list[str]:
+    if named(group) == ["c.py"]:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return named(group)
+
+
+@FORKS
+def test_results_come_in_order_whoever_is_done_first() -> None:
+    found = forked([[each] for each in FILES], FILES[1:2], late, 3)
+    assert list(found) == [["a.py"], ["b.py"], ["c.py"], ["d.py"]]
+
+
+@FORKS
+def test_what_a_batch_raises_is_raised_here() -> None:
+    found = forked([[each] for each in FILES], FILES[:1], failing, 2)
+    with pytest.raises(ValueError, match="no luck"):
+        list(found)
+
+
+@FORKS
+def test_a_batch_whose_process_is_killed_ends_the_run_with_a_reason() -> None:
+    with pytest.raises(Killed, match="ended from outside"):
+        list(forked([[each] for each in FILES], FILES[:1], dying, 2))
+
+
+@FORKS
+def test_a_reader_that_leaves_early_ends_all_processes() -> None:
+    found = forked([[each] for each in FILES], FILES[:1], late, 2)
+    next(found)
+    found.close()
+    assert multiprocessing.active_children() == []
