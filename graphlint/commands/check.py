@@ -7,7 +7,8 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -195,25 +196,46 @@ def checked(
     unsaved: Mapping[str, bytes] = MappingProxyType({}),
     kept: Kept | None = None,
 ) -> Report:
-    """Check with the cyclic garbage collector off: it finds nothing in trees, and walks them again and again."""
+    """Check once, as a command does; a language server has its own way."""
+    with _collecting_nothing(), _nesting_deeply(), progress.told("checking"):
+        _lasting[:] = [Lasting()]
+        interpret = interpreter(settings, unsaved, *_lasting)
+        if tuple(paths) == (STDIN,):
+            return check_sources(_stdin(stdin_filename), settings, known, interpret)
+        if kept is not None:
+            return kept(paths, settings, known, interpret)
+        return run(paths, settings, known, interpret, unsaved)
+
+
+@contextmanager
+def _collecting_nothing() -> Iterator[None]:
+    """Leave the trees of this run alone: a collector finds nothing in them, and walks them again and again.
+
+    What an earlier check of this process left goes first.
+    """
+    if _lasting:
+        _lasting.clear()
+        gc.unfreeze()
+        gc.collect()
     was_on = gc.isenabled()
     gc.disable()
-    # Expressions of generated code nest deeper than Python allows by default; the stack of a main thread holds this.
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.freeze()
+            gc.enable()
+
+
+@contextmanager
+def _nesting_deeply() -> Iterator[None]:
+    """Expressions of generated code nest deeper than Python allows by default; the stack of a main thread holds this."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(DEEPEST, limit))
-    _lasting[:] = [Lasting()]
-    interpret = interpreter(settings, unsaved, *_lasting)
     try:
-        with progress.told("checking"):
-            if tuple(paths) == (STDIN,):
-                return check_sources(_stdin(stdin_filename), settings, known, interpret)
-            if kept is not None:
-                return kept(paths, settings, known, interpret)
-            return run(paths, settings, known, interpret, unsaved)
+        yield
     finally:
         sys.setrecursionlimit(limit)
-        if was_on:
-            gc.enable()
 
 
 def with_evidence(report: Report, file: str, root: Path) -> Report:
