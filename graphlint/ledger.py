@@ -9,7 +9,7 @@ from graphlint.asked import Fact
 from graphlint.roots import Roots
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Ledger:
     """Notes on one batch of files, all by their reported names.
 

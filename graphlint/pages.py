@@ -68,7 +68,7 @@ def entries(accounts: Iterable[Account]) -> dict[str, Entries]:
     return by_file
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Chooser:
     """The choices of the user: what is selected, shown and accepted; `path` says where a reported file is."""
 

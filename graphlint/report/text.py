@@ -12,7 +12,6 @@ src/model.py:41:12: GL101 breaks: `score.max().item()` reads a device value back
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from unicodedata import east_asian_width
 
 from graphlint.report import links
 from graphlint.report.concise import label
@@ -92,7 +91,11 @@ def _clipped(text: str, first: int, last: int) -> tuple[str, int, int]:
 
 def _width(text: str) -> int:
     """Columns that text takes on a terminal."""
-    return len(text) if text.isascii() else sum(2 if east_asian_width(each) in "WF" else 1 for each in text)
+    if text.isascii():
+        return len(text)
+    from unicodedata import east_asian_width  # here because hardly any code needs it
+
+    return sum(2 if east_asian_width(each) in "WF" else 1 for each in text)
 
 
 def _notes(finding: Finding, report: Report) -> list[str]:
