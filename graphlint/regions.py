@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from graphlint.project import ClassDecl, FunctionDecl, Module, Outside, Project
 from graphlint.record import NamedTuple
@@ -48,13 +48,17 @@ class Site(NamedTuple):
     decl: FunctionDecl | None
 
 
-def forwards(project: Project, module: Module) -> Iterator[Forward]:
+def forwards(
+    project: Project, module: Module, wanted: Callable[[ast.ClassDef], bool] = lambda _: True
+) -> Iterator[Forward]:
     """The `forward` of every module class of a file, the last class first: it is likely to use the others."""
     if "forward" not in module.source.text and "nn" not in module.source.text:
         return
     replays = "replay" in module.source.text
     found = [node for node in nested(module.source.tree.body) if isinstance(node, ast.ClassDef)]
     for node in sorted(found, key=lambda node: -node.lineno):
+        if not wanted(node):
+            continue
         owner = module.class_(node, node.name)
         member = project.member(owner, "forward")
         if member is None or not is_module_class(project, owner) or (replays and _drives(node)):

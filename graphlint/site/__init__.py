@@ -8,6 +8,7 @@ which it runs, and yields events.
     acts     what happens to things, one after the other
     walk     runs a function on things and writes the acts down
     roots    which functions are walked, and in what order a class is used
+    within   which regions are walked by themselves, whoever captures them; `growth` says which may let state grow
     story    the acts of one walk, cut into regions and replays
     answers  asks every question of every story: `site_events`
 

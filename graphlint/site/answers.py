@@ -22,8 +22,9 @@ from graphlint.site import (
     warmup,
     weights,
 )
-from graphlint.site.roots import regions, walks
+from graphlint.site.roots import walks
 from graphlint.site.story import Story, story
+from graphlint.site.within import regions
 from graphlint.source import Source
 from graphlint.types import Region, Span
 

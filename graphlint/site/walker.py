@@ -141,9 +141,7 @@ class Walker:
             return thing
         for decorator in reversed(node.decorator_list):
             called = decorator if isinstance(decorator, ast.Call) else None
-            known = self._outside(thing.module, called.func if called else decorator)
-            if known == "functools.partial" and called is not None and called.args:
-                known = self._outside(thing.module, called.args[0])
+            known = outside(self.project, thing.module, decorator)
             if known == "torch.compile":
                 inner, thing = thing, Thing(Kind.COMPILED, decorator, thing.born, thing.name, call=called)
                 thing.base = inner
@@ -151,10 +149,6 @@ class Walker:
                 thing.call = called
                 thing.name = known
         return thing
-
-    def _outside(self, module: Module, node: ast.expr) -> str:
-        found = self.project.dotted(module, node)
-        return found.name if isinstance(found, Outside) else ""
 
     def bind(self, slot: Slot, thing: Thing, node: ast.AST) -> None:
         before = slot.holder.slots.get(slot.key)
@@ -177,3 +171,12 @@ class Walker:
     def leave(self) -> None:
         assert self.layer is not None
         self.layer = self.layer.outer
+
+
+def outside(project: Project, module: Module, decorator: ast.expr) -> str:
+    """The dotted name outside the tree that a decorator is, whatever it is called with; "" if it is none."""
+    called = decorator if isinstance(decorator, ast.Call) else None
+    found = project.dotted(module, called.func if called else decorator)
+    if isinstance(found, Outside) and found.name == "functools.partial" and called is not None and called.args:
+        found = project.dotted(module, called.args[0])
+    return found.name if isinstance(found, Outside) else ""

@@ -1,0 +1,145 @@
+"""Whether a class may bind an attribute to what it concatenated: asked of its names, before anything is walked.
+
+Order, branches and objects are left out, so the answer errs towards yes; where it is no, no walk finds an attribute that
+the class lets grow.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+
+from graphlint.site.names import PUTTING, VIEWS
+from graphlint.syntax import stored, walk
+
+FunctionDef = ast.FunctionDef | ast.AsyncFunctionDef
+
+JOINS = frozenset({"cat", "concat", "hstack", "vstack", "stack"})
+TAKING = frozenset({"get", "pop", "items", "values", "copy"})
+"""Methods of containers that give what was put in."""
+
+
+def grown(methods: Collection[FunctionDef], joins: Callable[[ast.expr], bool]) -> set[str]:
+    """The attributes that methods may bind to a concatenation; `joins` tells functions outside the class that make one."""
+    return _Joined(methods, joins).attributes
+
+
+class _Joined:
+    """What may hold a concatenation: variables by method, attributes by name, and the functions that give one back."""
+
+    def __init__(self, methods: Collection[FunctionDef], joins: Callable[[ast.expr], bool]) -> None:
+        self.attributes: set[str] = set()
+        self._joins = joins
+        self._giving: set[str] = set()
+        self._variables: dict[str, set[str]] = {each.name: set() for each in methods}
+        self._parts = {each.name: [part for part in walk(each) if isinstance(part, PARTS)] for each in methods}
+        self._functions = _functions(self._parts)
+        self._here = ""
+        known = -1
+        while known != self._size():
+            known = self._size()
+            for name, parts in self._parts.items():
+                self._here = name
+                self._look(parts)
+
+    def _size(self) -> int:
+        return len(self.attributes) + len(self._giving) + sum(map(len, self._variables.values()))
+
+    def _look(self, parts: Iterable[ast.AST]) -> None:
+        for node in parts:
+            match node:
+                case ast.Call():
+                    self._give(node)
+                case ast.Return(value=ast.expr() as value) | ast.Yield(value=ast.expr() as value):
+                    if self._holds(value):
+                        self._giving |= {name for name, owner in self._functions if owner == self._here}
+                case ast.For(iter=value) | ast.AsyncFor(iter=value) | ast.Assign(value=value):
+                    self._bind(stored(node), value)
+                case ast.AnnAssign(value=ast.expr() as value):
+                    self._bind(stored(node), value)
+                case ast.comprehension(target=target, iter=value) | ast.NamedExpr(target=target, value=value):
+                    self._bind([target], value)
+
+    def _bind(self, targets: Iterable[ast.expr], value: ast.expr) -> None:
+        if self._holds(value):
+            for target in targets:
+                self._put(target)
+
+    def _put(self, target: ast.expr) -> None:
+        match target:
+            case ast.Name(id=name):
+                self._variables[self._here].add(name)
+            case ast.Attribute(attr=name):
+                self.attributes.add(name)
+            case ast.Subscript(value=inner) | ast.Starred(value=inner):
+                self._put(inner)
+            case ast.Tuple(elts=items) | ast.List(elts=items):
+                for item in items:
+                    self._put(item)
+
+    def _give(self, call: ast.Call) -> None:
+        """What a container or a function of the class is given stays there."""
+        name = _last(call.func)
+        is_known = name in PUTTING or any(name == each for each, _ in self._functions)
+        if not is_known or not any(map(self._holds, _given(call))):
+            return
+        if isinstance(call.func, ast.Attribute) and name in PUTTING:
+            self._put(call.func.value)
+        for (each, owner), function in self._functions.items():
+            if each == name:
+                self._variables[owner] |= {part.arg for part in walk(function.args) if isinstance(part, ast.arg)}
+
+    def _holds(self, value: ast.expr) -> bool:
+        """Whether an expression may be a concatenation, a view of one, or hold one."""
+        match value:
+            case ast.Name(id=name):
+                return name in self._variables[self._here]
+            case ast.Attribute(value=inner, attr=name):
+                return name in self.attributes or (name in VIEWS and self._holds(inner))
+            case ast.Call():
+                return self._gives(value)
+            case ast.DictComp(value=inner) | ast.Lambda(body=inner):
+                return self._holds(inner)
+            case ast.ListComp(elt=inner) | ast.SetComp(elt=inner) | ast.GeneratorExp(elt=inner):
+                return self._holds(inner)
+        return any(map(self._holds, _held(value)))
+
+    def _gives(self, call: ast.Call) -> bool:
+        name = _last(call.func)
+        if name in JOINS or name in self._giving or self._joins(call.func):
+            return True
+        if isinstance(call.func, ast.Attribute):
+            return name in VIEWS | TAKING and self._holds(call.func.value)
+        return self._holds(call.func) or any(map(self._holds, _given(call)))
+
+
+PARTS = (
+    ast.Call, ast.Return, ast.Yield, ast.For, ast.AsyncFor, ast.Assign, ast.AnnAssign, ast.comprehension, ast.NamedExpr,
+    ast.FunctionDef, ast.AsyncFunctionDef,
+)  # fmt: skip
+"""Where something comes to be held by something else."""
+
+
+def _functions(parts: Mapping[str, Iterable[ast.AST]]) -> dict[tuple[str, str], FunctionDef]:
+    """Methods and the functions in them, by name and by the method they stand in."""
+    return {(each.name, owner): each for owner, some in parts.items() for each in some if isinstance(each, FunctionDef)}
+
+
+def _held(value: ast.expr) -> Iterator[ast.expr]:
+    """What an expression that computes nothing is, or holds; operators and the like make something new."""
+    match value:
+        case ast.Subscript(value=inner) | ast.Starred(value=inner) | ast.Await(value=inner) | ast.NamedExpr(value=inner):
+            yield inner
+        case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Set(elts=items) | ast.Dict(values=items):
+            yield from items
+        case ast.IfExp(body=one, orelse=other):
+            yield from (one, other)
+
+
+def _given(call: ast.Call) -> Iterator[ast.expr]:
+    yield from call.args
+    yield from (word.value for word in call.keywords)
+
+
+def _last(function: ast.expr) -> str:
+    return function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
