@@ -89,6 +89,7 @@ class Machine:
         self.contradictions: dict[ast.expr, int] = {}
         self.memos: dict[FunctionDecl, dict[ast.If, Memo]] = {}
         self.scopes: dict[ClassDecl, Scope] = {}
+        self.passed: dict[ast.stmt, frozenset[str]] = {}
         self.depth = 0
 
     def apply(self, frame: Frame, callee: Value, arguments: Arguments, node: ast.AST) -> Value:

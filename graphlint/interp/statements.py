@@ -16,6 +16,7 @@ from graphlint.interp.memo import BODY, ORELSE, REST
 from graphlint.interp.mutation import defer, path_of, put_off, report_entry
 from graphlint.interp.once import part_run_once
 from graphlint.interp.operators import binary
+from graphlint.interp.passing import passed_on
 from graphlint.project import imported
 from graphlint.types import Confidence, Target
 from graphlint.values import (
@@ -183,12 +184,25 @@ def _loop(frame: Frame, node: ast.stmt, once: object, exits: list[State]) -> Non
         entry = frame.save()
         once()
         frame.merge(State(frame.env, frame.live), entry, *frame.continues)
-        if frame.env == entry.env:
+        if _is_settled(frame, node, entry.env):
             break
     frame.conditional -= 1
     frame.arm = arm
     frame.merge(*exits, *frame.breaks)
     frame.breaks, frame.continues = outer
+
+
+def _is_settled(frame: Frame, node: ast.stmt, before: dict[str, Value]) -> bool:
+    """Whether another pass would find, in every variable that it reads before it binds it, what this one found."""
+    changed = [name for name, value in frame.env.items() if before.get(name) is not value]
+    if not changed:
+        return True
+    if any(name in before or "." in name for name in changed):
+        return False
+    passed = frame.machine.passed.get(node)
+    if passed is None:
+        passed = frame.machine.passed[node] = passed_on(node)
+    return passed.isdisjoint(changed)
 
 
 @statement(ast.Break)
