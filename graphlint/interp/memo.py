@@ -12,7 +12,7 @@ from graphlint.interp.marking import Mark, Scope, is_flag, keeps_mark, leaves_ma
 from graphlint.interp.words import asks, filled
 from graphlint.project import FunctionDecl, Project
 from graphlint.record import NamedTuple
-from graphlint.syntax import nested
+from graphlint.syntax import nested, walk
 
 BODY, ORELSE, REST = "body", "orelse", "rest"
 """Which part of an `if` runs once: an arm, or what stands behind it in its block."""
@@ -22,7 +22,8 @@ class Memo(NamedTuple):
     """One such `if`: the part that runs once, and the state that it asks about, as dotted names.
 
     Where methods fill the state, `methods` names them and `state` the attributes that one of them must set; where
-    functions fill it, `functions` does, and `state` the globals.  `is_off` if it is done where the state is false.
+    functions fill it, `functions` does, and `state` the globals.  `is_off` if it is done where the state is false,
+    `is_set_up` if the part only calls functions, of which one leaves the mark on the object that it is handed.
     """
 
     part: str
@@ -31,6 +32,7 @@ class Memo(NamedTuple):
     state: frozenset[str] = frozenset()
     functions: frozenset[str] = frozenset()
     is_off: bool = False
+    is_set_up: bool = False
 
 
 def memos(decl: FunctionDecl, project: Project) -> dict[ast.If, Memo]:
@@ -98,9 +100,11 @@ def _memo(node: ast.If, rest: list[ast.stmt], scope: Scope, looped: bool) -> Mem
 def _filling(part: str, state: frozenset[str], block: list[ast.stmt], scope: Scope) -> Memo | None:
     """What fills the state that an `if` found lacking: the block itself, or what is called there."""
     marked = fills(scope, block, state)
-    marked = marked or frozenset(word for word in state if "." in word and leaves_mark(scope, block, Mark(word)))
     if marked:
         return Memo(part, marked)
+    marked = frozenset(word for word in state if "." in word and leaves_mark(scope, block, Mark(word)))
+    if marked:
+        return Memo(part, marked, is_set_up=_only_calls(block))
     calls = frozenset(word[:-2] for word in filled(block, scope.words) if word.endswith("()"))
     for root in sorted({word.partition(".")[0] for word in state if "." in word}):
         called = frozenset(word[len(root) + 1 :] for word in calls if word.startswith(f"{root}."))
@@ -110,6 +114,23 @@ def _filling(part: str, state: frozenset[str], block: list[ast.stmt], scope: Sco
     functions = frozenset(word for word in calls if "." not in word)
     named = frozenset(word for word in state if "." not in word)
     return Memo(part, named, frozenset(), named, functions) if functions and named else None
+
+
+def _only_calls(block: list[ast.stmt]) -> bool:
+    """Whether a block makes calls and nothing else: no variable and no result tells that it ran."""
+    names = any(isinstance(each, ast.NamedExpr) for node in block for each in walk(node))
+    return not names and all(_tells_nothing(each) for each in nested(block))
+
+
+def _tells_nothing(node: ast.AST) -> bool:
+    match node:
+        case ast.With(items=items) | ast.AsyncWith(items=items):
+            return all(item.optional_vars is None for item in items)
+        case ast.Return(value=value):
+            return value is None or isinstance(value, ast.Constant)
+        case ast.Expr(value=value):
+            return isinstance(value, (ast.Call, ast.Constant))
+    return isinstance(node, (ast.If, ast.Pass, ast.Raise))
 
 
 def _releases(node: ast.stmt) -> bool:

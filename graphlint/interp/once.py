@@ -28,6 +28,15 @@ def part_run_once(frame: Frame, node: ast.If) -> str:
     return memo.part if not memo.methods or _filled_by(frame, memo) else ""
 
 
+def is_passed_over(frame: Frame, node: ast.If) -> bool:
+    """Whether the part of an `if` that runs once need not be followed: it sets up an object, and gives nothing back.
+
+    Outside of regions it is followed for what it writes.
+    """
+    decl = frame.summary.decl
+    return frame.recording and decl is not None and frame.machine.memos[decl][node].is_set_up
+
+
 def _filled_by_function(frame: Frame, memo: Memo) -> bool:
     """Whether one of the functions called there sets the global that is asked about."""
     project = frame.machine.project

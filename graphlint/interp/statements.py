@@ -14,7 +14,7 @@ from graphlint.interp.indexing import store_item
 from graphlint.interp.machine import decorate
 from graphlint.interp.memo import BODY, ORELSE, REST
 from graphlint.interp.mutation import defer, path_of, put_off, report_entry
-from graphlint.interp.once import part_run_once
+from graphlint.interp.once import is_passed_over, part_run_once
 from graphlint.interp.operators import binary
 from graphlint.interp.passing import passed_on
 from graphlint.project import imported
@@ -115,12 +115,14 @@ def run_if(frame: Frame, node: ast.If) -> None:
     ceiling = frame.ceiling
     outer = frame.arm
     once = part_run_once(frame, node)
+    passed = bool(once) and is_passed_over(frame, node)
     for part, arm, body in ((BODY, outcome.true, node.body), (ORELSE, outcome.false, node.orelse)):
         frame.restore(State({**before.env, **arm.facts}, before.live & arm.live))
         if part == once:
             frame.ceiling = Confidence.POSSIBLE
         frame.arm = (*outer, id(body))
-        frame.run(body)
+        if part != once or not passed:
+            frame.run(body)
         frame.ceiling, frame.arm = ceiling, outer
         ends.append(State(frame.env, frame.live))
     frame.conditional -= 1
@@ -129,6 +131,8 @@ def run_if(frame: Frame, node: ast.If) -> None:
     if once == REST:
         # Whoever sets the ceiling of the block around sets it back.
         frame.ceiling = Confidence.POSSIBLE
+        if passed and frame.live:
+            run_return(frame, ast.Return(None))
 
 
 def is_usual(test: ast.expr) -> bool:
