@@ -36,8 +36,7 @@ from graphlint.interp.told import NOTHING_TOLD, Told, assumed
 from graphlint.ledger import Ledger
 from graphlint.outline import outlined
 from graphlint.project import Module, Project
-from graphlint.site.compiled import CAPTURED, ONLY_COMPILED
-from graphlint.site.readout import read_sites
+from graphlint.site.readout import CAPTURED, ONLY_COMPILED, read_sites
 from graphlint.source import Source, parse_bytes
 from graphlint.types import Region, Target
 

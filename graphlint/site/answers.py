@@ -1,86 +1,20 @@
-"""Every question, asked of every story of a file."""
+"""Every question, asked of every story of a file.
+
+Hardly any file has a story, and what walks and asks takes longer to import than a small file to check.  So here and in
+what says which code is walked (`roots`, `within`), it is imported where it is needed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
+from types import ModuleType
 
 from graphlint.events import Event
 from graphlint.project import Module, Project
-from graphlint.site import (
-    buckets,
-    caches,
-    collectives,
-    compiled,
-    graphed,
-    handles,
-    inputs,
-    loaders,
-    outputs,
-    state,
-    streams,
-    training,
-    warmup,
-    weights,
-)
 from graphlint.site.roots import walks
-from graphlint.site.story import Story, story
 from graphlint.site.within import regions
 from graphlint.source import Source
 from graphlint.types import Region, Span
-
-Question = Callable[[Story], Iterable[tuple[Region, Event]]]
-
-QUESTIONS: tuple[Question, ...] = (
-    inputs.rebound,
-    inputs.entries,
-    inputs.unrefreshed,
-    inputs.dying,
-    inputs.derived,
-    outputs.kept,
-    outputs.unset,
-    outputs.unwaited,
-    weights.moved,
-    weights.stashed,
-    weights.toggled,
-    state.cached,
-    state.growing,
-    warmup.missing,
-    warmup.uncompiled,
-    warmup.moves_state,
-    training.rates,
-    training.autocast,
-    training.dropped,
-    training.piled,
-    handles.misused,
-    graphed.misused,
-    graphed.overwritten,
-    graphed.other_mode,
-    graphed.moved,
-    loaders.threads,
-    loaders.last_batches,
-    buckets.pools,
-    caches.caches,
-    buckets.loops,
-    buckets.padding,
-    streams.forked,
-    streams.outside,
-    collectives.unwaited,
-    collectives.branched,
-    collectives.cold,
-    collectives.data_parallel,
-    collectives.unread,
-    compiled.mutated,
-    compiled.overwritten,
-    compiled.dynamic,
-    compiled.host_scalars,
-    compiled.clones,
-)
-
-ALONE: tuple[Question, ...] = (
-    state.cached, state.growing, streams.forked,
-    collectives.unwaited, collectives.branched, collectives.cold, collectives.unread,
-)  # fmt: skip
-"""What can be asked of a region without knowing who captures it."""
 
 
 def site_events(source: Source, project: Project) -> Iterator[tuple[Region, Event]]:
@@ -109,10 +43,12 @@ def told(project: Project, module: Module) -> Iterator[tuple[Region, Event | Non
 
 def _events(project: Project, module: Module) -> Iterator[tuple[Region, Event | None]]:
     for each in regions(project, module):
-        for question in ALONE:
-            yield from question(each)
+        yield from _questions().alone(each)
     for acts in walks(project, module):
-        whole = story(module, acts)
-        yield from ((region, None) for seen in (compiled.seen, graphed.seen) for region in seen(whole))
-        for question in QUESTIONS:
-            yield from question(whole)
+        yield from _questions().asked(module, acts)
+
+
+def _questions() -> ModuleType:
+    from graphlint.site import questions
+
+    return questions

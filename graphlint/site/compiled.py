@@ -9,6 +9,7 @@ from graphlint.events import Event, FrozenScalar
 from graphlint.project import ClassDecl
 from graphlint.site.acts import Act, Frame, Verb, span
 from graphlint.site.names import GRAPH_MODES
+from graphlint.site.readout import CAPTURED, ONLY_COMPILED
 from graphlint.site.reuse import reuses
 from graphlint.site.story import Story, tell
 from graphlint.site.things import Kind, Thing
@@ -21,7 +22,6 @@ from graphlint.site_events import (
 )
 from graphlint.types import Region, Target
 
-ONLY_COMPILED, CAPTURED = "compiled class", "captured class"
 Told = Iterator[tuple[Region, Event]]
 
 

@@ -10,6 +10,9 @@ from graphlint.record import NamedTuple
 from graphlint.site.answers import told
 from graphlint.types import Region, Span
 
+ONLY_COMPILED, CAPTURED = "compiled class", "captured class"
+"""Kinds of regions of which only is known how they are run."""
+
 
 class SiteEvents(NamedTuple):
     """What the code around one region does to it; `failure` is the exception that ended the walk of its file."""

@@ -10,13 +10,15 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping, Set
+from typing import TYPE_CHECKING
 
 from graphlint.project import Module, Project
 from graphlint.record import NamedTuple
-from graphlint.site.acts import Act
 from graphlint.site.mentions import mentions
-from graphlint.site.walk import walk_class, walk_function, walk_script
 from graphlint.syntax import walk
+
+if TYPE_CHECKING:
+    from graphlint.site.acts import Act
 
 FunctionDef = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -53,6 +55,8 @@ def walks(project: Project, module: Module) -> Iterator[list[Act]]:
     tree = {node: _words(node) for node in module.source.tree.body}
     if not any(words.captures for words in tree.values()):
         return
+    from graphlint.site.walk import walk_class, walk_function, walk_script
+
     functions = {node: words for node, words in tree.items() if isinstance(node, FunctionDef)}
     classes = {node: words for node, words in tree.items() if isinstance(node, ast.ClassDef)}
     reach = _reach(functions, classes)

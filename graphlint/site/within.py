@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from graphlint.project import FunctionDecl, Module, Project
-from graphlint.regions import Forward, forwards, marked
-from graphlint.site.growth import JOINS, FunctionDef, grown
+from graphlint.regions import Forward, Marked, forwards, marked
 from graphlint.site.mentions import mentions
-from graphlint.site.story import Story, whole
-from graphlint.site.walk import walk_forward, walk_function
-from graphlint.site.walker import outside
 from graphlint.source import lines
 from graphlint.syntax import nested, stored, walk
+
+if TYPE_CHECKING:
+    from graphlint.site.story import Story
+
+FunctionDef = ast.FunctionDef | ast.AsyncFunctionDef
 
 STREAMS = "tream("
 STREAM_NAMES = frozenset({"stream", "Stream"})
@@ -44,10 +46,8 @@ def regions(project: Project, module: Module) -> Iterator[Story]:
         for forward in forwards(project, module, _signs(project, module, names)):
             yield _forward(project, forward)
     for mark in marked(module) if streams or collectives else ():
-        function = mark.decl.node
-        if not isinstance(function, ast.Lambda) and mark.decl.owner is None:
-            acts = walk_function(project, module, function).acts
-            yield whole(module, acts, 0, f"{module.name}.{mark.decl.name}", "marked", function)
+        if not isinstance(mark.decl.node, ast.Lambda) and mark.decl.owner is None:
+            yield _marked(project, module, mark)
 
 
 def _signs(project: Project, module: Module, names: frozenset[str]) -> Callable[[ast.ClassDef], bool]:
@@ -74,14 +74,30 @@ def _remembered(project: Project, module: Module) -> frozenset[str]:
 
 
 def _is_bounded(project: Project, module: Module, mark: ast.expr) -> bool:
-    return REMEMBERS in ast.unparse(mark) and outside(project, module, mark) == "functools.lru_cache"
+    if REMEMBERS not in ast.unparse(mark):
+        return False
+    from graphlint.site.walker import outside
+
+    return outside(project, module, mark) == "functools.lru_cache"
 
 
 def _forward(project: Project, forward: Forward) -> Story:
     """Two calls in a row, of which the second is the region: the first one leaves its state behind."""
+    from graphlint.site.story import whole
+    from graphlint.site.walk import walk_forward
+
     owner = forward.owner
     walker, begin = walk_forward(project, owner)
     return whole(owner.module, walker.acts, begin, f"{owner.module.name}.{owner.name}.forward", "forward", owner.node)
+
+
+def _marked(project: Project, module: Module, mark: Marked) -> Story:
+    from graphlint.site.story import whole
+    from graphlint.site.walk import walk_function
+
+    function = mark.decl.node
+    acts = walk_function(project, module, function).acts
+    return whole(module, acts, 0, f"{module.name}.{mark.decl.name}", "marked", function)
 
 
 def _grows(project: Project, module: Module, node: ast.ClassDef) -> bool:
@@ -91,6 +107,7 @@ def _grows(project: Project, module: Module, node: ast.ClassDef) -> bool:
     reading = [each for each in methods if mentions(each, CATS) and bound & _read(each)] if bound else []
     if not reading:
         return False
+    from graphlint.site.growth import JOINS, grown
 
     def joins(function: ast.expr) -> bool:
         found = project.dotted(module, function) if isinstance(function, ast.Name) else None

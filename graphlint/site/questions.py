@@ -1,0 +1,95 @@
+"""The questions that are asked of a story, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from graphlint.events import Event
+from graphlint.project import Module
+from graphlint.site import (
+    buckets,
+    caches,
+    collectives,
+    compiled,
+    graphed,
+    handles,
+    inputs,
+    loaders,
+    outputs,
+    state,
+    streams,
+    training,
+    warmup,
+    weights,
+)
+from graphlint.site.acts import Act
+from graphlint.site.story import Story, story
+from graphlint.types import Region
+
+Question = Callable[[Story], Iterable[tuple[Region, Event]]]
+
+QUESTIONS: tuple[Question, ...] = (
+    inputs.rebound,
+    inputs.entries,
+    inputs.unrefreshed,
+    inputs.dying,
+    inputs.derived,
+    outputs.kept,
+    outputs.unset,
+    outputs.unwaited,
+    weights.moved,
+    weights.stashed,
+    weights.toggled,
+    state.cached,
+    state.growing,
+    warmup.missing,
+    warmup.uncompiled,
+    warmup.moves_state,
+    training.rates,
+    training.autocast,
+    training.dropped,
+    training.piled,
+    handles.misused,
+    graphed.misused,
+    graphed.overwritten,
+    graphed.other_mode,
+    graphed.moved,
+    loaders.threads,
+    loaders.last_batches,
+    buckets.pools,
+    caches.caches,
+    buckets.loops,
+    buckets.padding,
+    streams.forked,
+    streams.outside,
+    collectives.unwaited,
+    collectives.branched,
+    collectives.cold,
+    collectives.data_parallel,
+    collectives.unread,
+    compiled.mutated,
+    compiled.overwritten,
+    compiled.dynamic,
+    compiled.host_scalars,
+    compiled.clones,
+)
+
+ALONE: tuple[Question, ...] = (
+    state.cached, state.growing, streams.forked,
+    collectives.unwaited, collectives.branched, collectives.cold, collectives.unread,
+)  # fmt: skip
+"""What can be asked of a region without knowing who captures it."""
+
+
+def alone(region: Story) -> Iterator[tuple[Region, Event]]:
+    """The events of a region that others will capture."""
+    for question in ALONE:
+        yield from question(region)
+
+
+def asked(module: Module, acts: list[Act]) -> Iterator[tuple[Region, Event | None]]:
+    """The events of a walk, and None for every compiled or graphed callable."""
+    whole = story(module, acts)
+    yield from ((region, None) for seen in (compiled.seen, graphed.seen) for region in seen(whole))
+    for question in QUESTIONS:
+        yield from question(whole)
