@@ -10,20 +10,21 @@ that was not there, and the files of graphlint and its rules themselves.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
-
 from graphlint.cache import store, witness
+
+TYPE_CHECKING = False  # as in `graphlint`: a repeated check imports next to nothing
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 ENDING = ".printed"
 CODING = ("utf-8", "surrogateescape")
 
 
-class Printed(NamedTuple):
+class Printed:
     """What a run wrote, and how it ended."""
 
-    status: int
-    text: str
+    def __init__(self, status: int, text: str) -> None:
+        self.status, self.text = status, text
 
 
 def load(folder: str, file: str) -> Printed | None:

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 
 from graphlint.digest import blake2b
+
+TYPE_CHECKING = False  # as in `graphlint`: a repeated check imports next to nothing
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 MAGIC = b"graphlint cache 1\n"
 DIGEST = 16
@@ -66,10 +68,9 @@ def clean(folder: str) -> int:
     found = [path for path, _ in _files(folder)]
     for path in found:
         _remove(path)
-    with suppress(OSError):
-        if os.listdir(folder) == [TAG]:
-            _remove(os.path.join(folder, TAG))
-            os.rmdir(folder)
+    if _quietly(os.listdir, folder) == [TAG]:
+        _remove(os.path.join(folder, TAG))
+        _quietly(os.rmdir, folder)
     return len(found)
 
 
@@ -90,8 +91,7 @@ def _prepare(folder: str) -> None:
 
 def _used(path: str) -> None:
     """Note the time of use, on which depends what goes first."""
-    with suppress(OSError):
-        os.utime(path)
+    _quietly(os.utime, path)
 
 
 def _trim(folder: str, fresh: str) -> None:
@@ -128,5 +128,12 @@ def _files(folder: str) -> Iterator[tuple[str, os.stat_result]]:
 
 
 def _remove(path: str) -> None:
-    with suppress(OSError):
-        os.unlink(path)
+    _quietly(os.unlink, path)
+
+
+def _quietly(do: Callable[[str], object], path: str) -> object:
+    """What doing something with a path gives; None where that cannot be done."""
+    try:
+        return do(path)
+    except OSError:
+        return None

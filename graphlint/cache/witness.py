@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping
 
 from graphlint.digest import blake2b
+
+TYPE_CHECKING = False  # as in `graphlint`: a repeated check imports next to nothing
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
 
 ABSENT = "-"
 PRESENT = "+"

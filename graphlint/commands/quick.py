@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
 
 from graphlint.cache import printed, store
+
+TYPE_CHECKING = False  # as in `graphlint`: a repeated check imports next to nothing
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 FOLDER, OFF = "GRAPHLINT_CACHE_DIR", "GRAPHLINT_NO_CACHE"
 LOOKS = ("NO_COLOR", "TERM", "GITHUB_ACTIONS", "COLUMNS")
