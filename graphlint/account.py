@@ -6,14 +6,14 @@ say what is a region; the settings that choose among findings come after it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import Protocol
 
 from graphlint.merge import merged, place
 from graphlint.record import NamedTuple, Record, frozen
 from graphlint.suppress import Marks
-from graphlint.types import Confidence, Effect, Finding, Region
+from graphlint.types import Confidence, Effect, Finding, Region, Span
 
 Effects = tuple[tuple[str, Effect], ...]
 Lines = Mapping[str, Mapping[int, str]]
@@ -59,6 +59,54 @@ class Account(Record):
     used: frozenset[str] = frozenset()
 
 
+class Part(NamedTuple):
+    """What an account says of one file; `lines` are those that are shown with it, `marks` those of the file itself."""
+
+    found: tuple[Finding, ...]
+    broken: tuple[Finding, ...]
+    lines: Lines
+    marks: Marks | None
+
+
+def parts(account: Account) -> dict[str, Part]:
+    """An account by the files that it says something of, in the order of its findings."""
+    said: dict[str, tuple[list[Finding], list[Finding]]] = {}
+    for each in account.found:
+        said.setdefault(each.span.file, ([], []))[0].append(each)
+    for each in account.broken:
+        said.setdefault(each.span.file, ([], []))[1].append(each)
+    if account.marks is not None and any(account.marks):
+        said.setdefault(account.file, ([], []))
+    return {
+        file: Part(
+            tuple(found),
+            tuple(broken),
+            needed((*found, *broken), account.lines),
+            account.marks if file == account.file else None,
+        )
+        for file, (found, broken) in said.items()
+    }
+
+
+def needed(findings: Iterable[Finding], lines: Lines) -> dict[str, dict[int, str]]:
+    """The lines that findings point to, of those at hand."""
+    wanted: dict[str, dict[int, str]] = {}
+    for finding in findings:
+        for span in spans(finding):
+            text = lines.get(span.file, {})
+            wanted.setdefault(span.file, {}).update(
+                (each, text[each]) for each in (span.line, span.end_line) if each in text
+            )
+    return wanted
+
+
+def spans(finding: Finding) -> Iterator[Span]:
+    """Every place that a finding speaks of."""
+    yield finding.span
+    yield from (step.span for step in finding.trail)
+    yield from (edit.span for edit in finding.fix.edits) if finding.fix is not None else ()
+
+
 class Told(NamedTuple):
     """A region with its findings as the rules gave them."""
 
@@ -88,9 +136,9 @@ class Runs(Protocol):
     """Whatever tells which classes a file compiles and which it captures."""
 
     @property
-    def compiled(self) -> frozenset[str]: ...
+    def compiled(self) -> Collection[str]: ...
     @property
-    def captured(self) -> frozenset[str]: ...
+    def captured(self) -> Collection[str]: ...
 
 
 def only_compiled(files: Iterable[Runs]) -> frozenset[str]:

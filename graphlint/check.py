@@ -15,11 +15,11 @@ from pathlib import Path
 from types import MappingProxyType
 
 from graphlint import baseline, notebook, pages
-from graphlint.account import Account, Lines, only_compiled
+from graphlint.account import Account, Lines, needed, only_compiled, spans
 from graphlint.config import Config
 from graphlint.discover import Discovery, Found, Refused, discover, excludes, reported
 from graphlint.errors import UsageError
-from graphlint.judge import Interpreter, Judge, Read, collected, spans
+from graphlint.judge import Interpreter, Judge, Read, collected
 from graphlint.ledger import Ledger
 from graphlint.merge import place
 from graphlint.notices import UNREADABLE, notice, top
@@ -106,7 +106,7 @@ def analysed(
     """The account of each file, by name, and what they rest on; `elsewhere` is what a ledger says of it."""
     accounts: dict[str, Account] = {}
     ledger = Ledger(judge.roots)
-    job = partial(_batch, judge, unsaved, elsewhere)
+    job = partial(accounts_of, judge, unsaved, elsewhere)
     for batch, notes in [job(files)] if at_once else spread(files, job):
         accounts.update((each.file, each) for each in batch)
         ledger.add(notes)
@@ -123,9 +123,10 @@ def misjudged(accounts: Iterable[Account], only: frozenset[str]) -> frozenset[st
     )
 
 
-def _batch(
+def accounts_of(
     judge: Judge, unsaved: Mapping[str, bytes], elsewhere: frozenset[str] | None, group: Sequence[Found]
 ) -> tuple[list[Account], Ledger]:
+    """The account of each file of a batch, and what they rest on."""
     given = read_all(group, unsaved)
     known = {source.name: source for source in given.sources}
     everything = [Found(path, name) for path, name in judge.names.items()]
@@ -188,12 +189,12 @@ def assembled(
     return Report(
         findings=tuple(_in_cells(each, cells) for each in fresh.findings) if cells else fresh.findings,
         files=files,
-        regions=tuple(sorted((_placed(each, cells) for each in pages.joined(regions)), key=_by_name)),
+        regions=tuple(sorted((_placed(each, cells) for each in pages.joined(regions)), key=by_place)),
         suppressed=sum(each.suppressed for each in told) + fresh.accepted,
         unread=tuple(sorted({each.span.file for each in fresh.findings if place(each) in unchecked})),
         hidden=sum(each.hidden for each in told),
         limits=sum(each.limits for each in told),
-        lines=_by_cell(needed(fresh.findings, lines), cells),
+        lines=by_cell(needed(fresh.findings, lines), cells),
         gone=fresh.gone,
     )
 
@@ -207,19 +208,7 @@ def together(some: Iterable[Lines]) -> dict[str, dict[int, str]]:
     return lines
 
 
-def needed(findings: Iterable[Finding], lines: Lines) -> dict[str, dict[int, str]]:
-    """The lines that findings point to, of those at hand."""
-    wanted: dict[str, dict[int, str]] = {}
-    for finding in findings:
-        for span in spans(finding):
-            text = lines.get(span.file, {})
-            wanted.setdefault(span.file, {}).update(
-                (each, text[each]) for each in (span.line, span.end_line) if each in text
-            )
-    return wanted
-
-
-def _by_cell(some: Lines, cells: Cells) -> dict[str, tuple[str, ...]]:
+def by_cell(some: Lines, cells: Cells) -> dict[str, tuple[str, ...]]:
     """Lines by file, or by cell of a notebook, at their index; those that nobody asked for are left empty."""
     found: dict[str, dict[int, str]] = {}
     for file, numbered in some.items():
@@ -261,7 +250,8 @@ def _in_cell(span: Span, cells: Cells) -> Span:
     return Span(notebook.in_cell(span.file, cell), line, span.column, span.end_line - span.line + line, span.end_column)
 
 
-def _by_name(report: RegionReport) -> tuple[str, int, str]:
+def by_place(report: RegionReport) -> tuple[str, int, str]:
+    """What sorts regions."""
     return report.region.span.file, report.region.span.line, report.region.name
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
 
 from graphlint import suppress
-from graphlint.account import Account, Told, joined
+from graphlint.account import Account, Told, joined, spans
 from graphlint.config import Config
 from graphlint.errors import Unreadable
 from graphlint.events import Event
@@ -20,7 +20,7 @@ from graphlint.registry import Registry
 from graphlint.roots import Roots
 from graphlint.source import Source, comments
 from graphlint.spread import Texts
-from graphlint.types import Finding, Region, Span
+from graphlint.types import Finding, Region
 
 
 class RegionEvents(Protocol):
@@ -132,13 +132,6 @@ def _lines(findings: Iterable[Finding], texts: Texts) -> dict[str, dict[int, str
         for span in spans(each):
             wanted.setdefault(span.file, set()).update((span.line, span.end_line))
     return {file: texts.some(file, numbers) for file, numbers in sorted(wanted.items()) if file in texts}
-
-
-def spans(finding: Finding) -> Iterator[Span]:
-    """Every place that a finding speaks of."""
-    yield finding.span
-    yield from (step.span for step in finding.trail)
-    yield from (edit.span for edit in finding.fix.edits) if finding.fix is not None else ()
 
 
 def collected(readers: Iterable[tuple[str, Callable[[], Source]]]) -> Read:

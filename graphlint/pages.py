@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from graphlint import baseline, perfile, suppress
-from graphlint.account import Account, Judged, Lines
+from graphlint.account import Account, Judged, Lines, Part
 from graphlint.config import Config
 from graphlint.merge import Place, merged, narrowed, place
 from graphlint.notices import INTERNAL, LIMIT, UNREADABLE, Notice
@@ -66,6 +66,16 @@ def entries(accounts: Iterable[Account]) -> dict[str, Entries]:
         for each in account.broken:
             by_file.setdefault(each.span.file, Entries()).broken.append(each)
     return by_file
+
+
+def inside(said: Iterable[Part]) -> Entries:
+    """What several accounts say of one file."""
+    every = Entries()
+    for each in said:
+        every.found.extend(each.found)
+        every.broken.extend(each.broken)
+        every.marks.extend([] if each.marks is None else [each.marks])
+    return every
 
 
 @dataclass(frozen=True, eq=False, repr=False)

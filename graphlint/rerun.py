@@ -4,45 +4,43 @@
     entries    the accounts that still hold, and new ones for the stale files
     pages      told anew where an account that went or came says something; the others stay
 
-What is kept holds for the same command, rules and settings; everything else is compared, never assumed.
+What is kept holds for the same command, rules and settings; everything else is compared, never assumed.  Accounts and
+pages are read one by one, and only where something is to be told anew.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 from graphlint import pages
-from graphlint.account import Account, only_compiled
+from graphlint.account import Part, needed, only_compiled, parts
 from graphlint.asked import Fact
-from graphlint.cache import looks, rows, tree
+from graphlint.cache import looks, rows, store, tree
 from graphlint.cache.looks import Looks
-from graphlint.cache.tree import Told, Tree, Whole
-from graphlint.check import (
-    accepted,
-    analysed,
-    assembled,
-    found,
-    judged,
-    needed,
-    read_found,
-    remarks,
-    together,
-    unlisted,
-    validate,
-)
+from graphlint.cache.shelf import Shelf
+from graphlint.cache.tree import Entry, Slip, Told, Tree
+from graphlint.check import accepted, accounts_of, check, found, judged, read_found, remarks, together, unlisted, validate
 from graphlint.config import Config
-from graphlint.discover import Discovery
+from graphlint.discover import Discovery, Found
 from graphlint.judge import Interpreter, Judge
+from graphlint.ledger import Ledger
 from graphlint.merge import Place, place
 from graphlint.pages import Chooser
 from graphlint.record import NamedTuple
 from graphlint.registry import Registry
+from graphlint.retold import Retold
 from graphlint.roots import Roots
-from graphlint.spread import Texts
-from graphlint.types import RegionReport, Report
+from graphlint.spread import Texts, spread
+from graphlint.types import Report
+
+MOST_FACTS = 2
+"""Times as many facts as are needed, from which on those that nobody needs are dropped."""
 
 
 class Kept(NamedTuple):
@@ -70,37 +68,58 @@ def recheck(paths: Sequence[str], config: Config, registry: Registry, interpret:
     discovery = found(paths, config)
     before = tree.load(kept.folder, kept.file, kept.basis) or Tree(kept.basis)
     judge = judged(discovery.files, config, registry, interpret)
+    shelf = Shelf(kept.folder, kept.file.removesuffix(tree.ENDING))
+
+    def anew() -> Report:
+        """What is kept turns out to be damaged when it is to be shown."""
+        store.remove(kept.folder, kept.file)
+        return check(paths, config, registry, interpret)
+
     try:
-        run = Run(discovery, judge, kept.choices, before, when)
-        report = run.report()
+        run = Run(discovery, judge, kept.choices, before, when, shelf)
+        report = run.report(anew)
     except rows.WRONG:
         # Damaged in a way that the checksum could not show, or written by somebody else.
         before = Tree(kept.basis)
-        run = Run(discovery, judge, kept.choices, before, when)
-        report = run.report()
-    run.accounts.clear()
+        run = Run(discovery, judge, kept.choices, before, when, shelf)
+        report = run.report(anew)
     after = run.after()
     if after != before:
-        tree.save(kept.folder, kept.file, after)
+        tree.save(kept.folder, kept.file, after, before, shelf)
     return Rechecked(replace(report, remarks=remarks(discovery)), discovery, after, when)
+
+
+def analysed(files: Sequence[Found], judge: Judge, elsewhere: frozenset[str] | None) -> tuple[list[Slip], Ledger]:
+    """The account of each file as it is kept, and what they rest on; `elsewhere` is what a ledger says of it."""
+    slips: list[Slip] = []
+    ledger = Ledger(judge.roots)
+    for batch, notes in spread(files, partial(_slips, judge, elsewhere)):
+        slips += batch
+        ledger.add(notes)
+    return slips, ledger
+
+
+def _slips(judge: Judge, elsewhere: frozenset[str] | None, group: Sequence[Found]) -> tuple[list[Slip], Ledger]:
+    accounts, notes = accounts_of(judge, MappingProxyType({}), elsewhere, group)
+    return list(map(tree.slip, accounts)), notes
 
 
 @dataclass
 class Run:
-    """One run over given files; `accounts` are those that were needed, `whole` is what was told."""
+    """One run over given files; `entries` and `pages` are what is kept and told at its end."""
 
     discovery: Discovery
     judge: Judge
     choices: str
     before: Tree
     when: int
-    accounts: dict[str, Account] = field(init=False, default_factory=dict)
+    shelf: Shelf
+    pages: dict[str, Told] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self.roots = self.judge.roots or Roots(())
-        self.whole = self.before.whole
         self.files = {each.name: each for each in self.discovery.files}
-        self.around = unlisted(self.discovery)
+        self.around = parts(unlisted(self.discovery))
         self.looks = Looks(self.before.looks, (str(each.path) for each in self.discovery.files), self.when)
         self.facts, stale = self._stale()
         self.entries = {n: each for n, each in self.before.entries.items() if n in self.files and n not in stale}
@@ -110,6 +129,7 @@ class Run:
         otherwise = self._misjudged(only)
         if otherwise:
             self._analyse(otherwise, only)
+        self.entries = dict(sorted(self.entries.items()))
 
     def _stale(self) -> tuple[dict[Fact, str], frozenset[str]]:
         """The facts as they are now, and the files that are new or rest on something that changed."""
@@ -120,14 +140,18 @@ class Run:
         facts = before.facts if same else looks.answers(before.facts, self.roots)
         # What was found in a file that is not of the run is not told, so it counts who is.
         other = {str(each.path) for each in self.files.values()} ^ {each.path for each in before.entries.values()}
-        bad = {fact for fact, path in facts.items() if path in changed or path in other or before.facts[fact] != path}
+        bad = {
+            number
+            for number, (fact, path) in enumerate(facts.items())
+            if path in changed or path in other or before.facts[fact] != path
+        }
         return facts, frozenset(
             name
             for name, each in self.files.items()
             if (entry := before.entries.get(name)) is None
             or entry.path in changed
             or not bad.isdisjoint(entry.needs)
-            or not (same or (entry.path, entry.home) == (str(each.path), self._home(each.path)))
+            or not (same or (entry.path, tuple(entry.home)) == (str(each.path), self._home(each.path)))
         )
 
     def _home(self, path: Path) -> Fact:
@@ -136,118 +160,151 @@ class Run:
 
     def _analyse(self, stale: Collection[str], elsewhere: frozenset[str] | None) -> None:
         """Judge some files; `elsewhere` are the classes that all files together only compile, once that is known."""
-        files = [self.files[name] for name in sorted(stale)]
-        fresh, ledger = analysed(files, self.judge, elsewhere=elsewhere)
-        self.facts = {**self.facts, **ledger.facts}
-        for name, account in fresh.items():
-            path = self.files[name].path
-            needs = ledger.needs.get(name, frozenset())
-            self.accounts[name] = account
-            self.entries[name] = tree.entry(account, str(path), self._home(path), needs)
+        slips, ledger = analysed([self.files[name] for name in sorted(stale)], self.judge, elsewhere)
+        used = sorted(set[Fact]().union(*ledger.needs.values()))
+        self.facts = {**self.facts, **{fact: ledger.facts[fact] for fact in used}}
+        numbers = {fact: number for number, fact in enumerate(self.facts)}
+        for each in slips:
+            path = self.files[each.name].path
+            needs = sorted(map(numbers.__getitem__, ledger.needs.get(each.name, ())))
+            self.entries[each.name] = Entry(
+                each.name,
+                str(path),
+                self._home(path),
+                needs,
+                each.found_in,
+                each.compiled,
+                each.captured,
+                each.used,
+                each.cells,
+                (),
+                self.shelf.add(each.text),
+            )
 
     def _misjudged(self, only: frozenset[str]) -> frozenset[str]:
         """The files that have a class of which another file says now how it is run."""
         return frozenset(
-            name for name, each in self.entries.items() if (only or each.used) and only & self._names(name) != each.used
+            name
+            for name, each in self.entries.items()
+            if (only or each.used) and only & self._names(each) != frozenset(each.used)
         )
 
-    def _names(self, name: str) -> frozenset[str]:
-        known = self.accounts.get(name)
-        regions = self.before.whole.regions.get(name, ()) if known is None else known.regions
-        return frozenset(each.region.name for each in regions)
+    def _names(self, entry: Entry) -> frozenset[str]:
+        if self._is_kept(entry):
+            return frozenset(row[0] for row in entry.regions)
+        return frozenset(each.region.name for each in tree.account(self.shelf.read(entry.text)).regions)
 
-    def _account(self, name: str) -> Account:
-        if name not in self.accounts:
-            self.accounts[name] = self.entries[name].account()
-        return self.accounts[name]
+    def _is_kept(self, entry: Entry) -> bool:
+        return self.before.entries.get(entry.name) is entry
 
-    def report(self) -> Report:
-        """The report on everything; raises `rows.WRONG`."""
-        config = self.judge.config
+    def report(self, anew: Callable[[], Report]) -> Report:
+        """The report on everything, where `anew` makes one from nothing; raises `rows.WRONG`."""
         texts = Texts(self.discovery.files, read_found)
-        chooser = Chooser(config, self.judge.registry, texts.path, texts)
+        chooser = Chooser(self.judge.config, self.judge.registry, texts.path, texts)
         again = self._told_again()
-        told = {file: each for file, each in self.before.whole.pages.items() if file not in again}
+        told = {file: each for file, each in self.before.pages.items() if file not in again}
         told.update(self._pages(again, chooser))
-        whole = [told[file] for file in sorted(told)]
-        fresh = accepted([each for one in whole for each in one.page.findings], self.files, chooser)
-        regions = self._regions({place(each) for each in fresh.findings}, chooser)
-        self.whole = Whole(self.choices, told, regions)
-        lines = together(each.lines for each in whole)
-        cells = {name: each.cells for name, each in self.entries.items() if each.cells}
-        every = [each for own in regions.values() for each in own]
-        return assembled([each.page for each in whole], fresh, every, len(self.entries), cells, lines)
+        self.pages = dict(sorted(told.items()))
+        retold = Retold(self.pages, self.entries, self.shelf, anew)
+        if not self.judge.config.baseline:
+            self._put_regions(retold.has, chooser)
+            return retold.report()
+        fresh = accepted(retold.findings(), self.files, chooser)
+        self._put_regions({place(each) for each in fresh.findings}.__contains__, chooser)
+        return retold.compared(fresh)
 
     def _is_chosen_anew(self) -> bool:
         """Whether what was told before tells nothing now: a baseline may be another, though its name is the same."""
-        return bool(self.judge.config.baseline) or self.before.whole.choices != self.choices
+        return bool(self.judge.config.baseline) or self.before.choices != self.choices
 
     def _told_again(self) -> frozenset[str]:
         """The files of which something else may be told than before."""
         here, before = self.entries, self.before.entries
-        around = {*self.before.around, *tree.found_in(self.around)}
+        around = {*self.before.around, *self.around}
         if self._is_chosen_anew():
             return frozenset(around.union(*(each.found_in for each in (*here.values(), *before.values()))))
         gone = [each.found_in for name, each in before.items() if name not in here]
-        come = [self._says_else(name) for name, each in here.items() if before.get(name) is not each]
+        come = [self._says_else(each) for each in here.values() if not self._is_kept(each)]
         return frozenset(around.union(*gone, *come))
 
-    def _says_else(self, name: str) -> set[str]:
+    def _says_else(self, entry: Entry) -> set[str]:
         """The files of which the account of one says something else than before; of itself it may always."""
-        now, old = self._account(name), self.before.entries.get(name)
+        old = self.before.entries.get(entry.name)
         if old is None:
-            return set(tree.found_in(now))
-        was = old.account()
-        said, before = pages.by_file(now), pages.by_file(was)
-        same = {
-            file
-            for file, found in said.items()
-            if found == before.get(file) and needed(found, now.lines) == needed(found, was.lines)
-        }
-        return (said.keys() | before.keys() | {name}) - (same - {name})
+            return set(entry.found_in)
+        said, before = self._said(entry), self._said(old)
+        return {entry.name, *(file for file in (*said, *before) if said.get(file) != before.get(file))}
 
-    def _pages(self, again: frozenset[str], chooser: Chooser) -> dict[str, Told]:
+    def _said(self, entry: Entry) -> dict[str, bytes]:
+        return dict(zip(entry.found_in, tree.part_texts(self.shelf.read(entry.text))))
+
+    def _pages(self, again: frozenset[str], chooser: Chooser) -> Iterator[tuple[str, Told]]:
         """The pages of some files, from every account that has something to say there."""
-        names = [name for name, each in sorted(self.entries.items()) if not again.isdisjoint(each.found_in)]
-        accounts = [*map(self._account, names), self.around]
-        by_file = pages.entries(accounts)
-        lines = together(each.lines for each in accounts)
-        found = {file: chooser.page(file, by_file[file], lines) for file in again if file in by_file}
-        return {file: Told(page, needed(page.findings, lines)) for file, page in found.items()}
+        speak: dict[str, list[tuple[Entry, int]]] = {}
+        for each in self.entries.values():
+            for number, file in enumerate(each.found_in):
+                if file in again:
+                    speak.setdefault(file, []).append((each, number))
+        for file in sorted({*speak, *self.around}):
+            said = [tree.part(self.shelf.read(each.text), number) for each, number in speak.get(file, ())]
+            yield file, self._page(file, [*said, *([self.around[file]] if file in self.around else [])], chooser)
 
-    def _regions(self, kept: Collection[Place], chooser: Chooser) -> dict[str, tuple[RegionReport, ...]]:
-        """The regions of every file.
+    def _page(self, file: str, said: Sequence[Part], chooser: Chooser) -> Told:
+        lines = together(each.lines for each in said)
+        page = chooser.page(file, pages.inside(said), lines)
+        text = self.shelf.add(tree.page_text(page, needed(page.findings, lines)))
+        effects = Counter(each.effect.value for each in page.findings)
+        unread = any(place(each) in page.unchecked for each in page.findings)
+        codes = sorted({each.code for each in page.findings})
+        return Told(text, page.suppressed, page.hidden, page.limits, unread, effects, codes)
+
+    def _put_regions(self, kept: Callable[[Place], bool], chooser: Chooser) -> None:
+        """Predict the regions of every file that is new.
 
         Which findings of a region are kept is decided by its own file and by those its findings are in, and all of these
         are among what its file rests on; so the regions of an account that still holds are as they were.
         """
-        before = {} if self._is_chosen_anew() else self.before.whole.regions
-        return {
-            name: before[name]
-            if name in before and self.before.entries.get(name) is each
-            else tuple(chooser.regions(self._account(name), kept.__contains__))
-            for name, each in self.entries.items()
-        }
+        anew = self._is_chosen_anew()
+        for name, each in self.entries.items():
+            if anew or not self._is_kept(each):
+                account = tree.account(self.shelf.read(each.text))
+                regions = [rows.region_row(region, name) for region in chooser.regions(account, kept)]
+                self.entries[name] = each._replace(regions=regions)
 
     def after(self) -> Tree:
         """What is to be kept."""
-        needed = {fact for each in self.entries.values() for fact in each.needs}
-        facts = {fact: path for fact, path in self.facts.items() if fact in needed}
-        paths = {each.path for each in self.entries.values()} | {path for path in facts.values() if path}
+        facts, entries = self._numbered()
+        paths = {each.path for each in entries.values()} | {path for path in facts.values() if path}
         return Tree(
             self.before.basis,
+            self.choices,
             facts,
             self.looks.after(paths),
             self._folders(facts),
-            tree.found_in(self.around),
-            dict(sorted(self.entries.items())),
-            self.whole,
+            sorted(self.around),
+            entries,
+            self.pages,
         )
+
+    def _numbered(self) -> tuple[dict[Fact, str], dict[str, Entry]]:
+        """The facts that are needed, and the entries with their numbers; a few that nobody needs do no harm."""
+        used = set[int]().union(*(each.needs for each in self.entries.values()))
+        if len(self.facts) < MOST_FACTS * len(used) + 1:
+            return self.facts, self.entries
+        place = {number: index for index, number in enumerate(sorted(used))}
+        facts = {fact: path for number, (fact, path) in enumerate(self.facts.items()) if number in used}
+        entries = {
+            name: each._replace(needs=list(map(place.__getitem__, each.needs))) for name, each in self.entries.items()
+        }
+        return facts, entries
 
     def _folders(self, facts: Collection[Fact]) -> dict[str, str]:
         """The folders on which the facts rest; those of facts that were known are looked at as the run begins."""
         here, before = self.folders, self.before
         names = {fact for fact in facts if not here or fact not in before.facts}
-        names.update(each.home for name, each in self.entries.items() if before.entries.get(name) is not each)
+        names.update(
+            (root, name)
+            for root, name in (each.home for each in self.entries.values() if not here or not self._is_kept(each))
+        )
         fresh = self.roots.folders_of(names).difference(here)
         return {**here, **looks.settled(fresh, self.when)}

@@ -8,7 +8,7 @@ in `ast`; only `graphlint.report` converts them for readers that count otherwise
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 
 from graphlint.record import NamedTuple, Record, frozen
@@ -146,8 +146,8 @@ class Report(Record):
     holds of findings that are no longer there.
     """
 
-    findings: tuple[Finding, ...]
-    regions: tuple[RegionReport, ...] = ()
+    findings: Sequence[Finding]
+    regions: Sequence[RegionReport] = ()
     files: int = 0
     suppressed: int = 0
     unread: tuple[str, ...] = ()

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from graphlint import cli, rerun
-from graphlint.cache import printed, store, tree, witness
-from graphlint.check import analysed, check
+from graphlint.cache import printed, shelf, store, tree, witness
+from graphlint.check import check
 from graphlint.commands import quick
 from graphlint.config import Config
 from graphlint.interp import interpreter
@@ -67,7 +67,7 @@ def cold(rules: Registry) -> Report:
 def judged(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The files that are judged, by name."""
     names: list[str] = []
-    plain = analysed
+    plain = rerun.analysed
 
     def noted(files, *more, **words):  # type: ignore[no-untyped-def]  # takes what the function takes
         names.extend(Path(each.name).stem for each in files)
@@ -194,10 +194,47 @@ def test_accounts_that_make_no_sense_are_made_anew(
     kept()
     body = store.read(str(tmp_path / "cache"), "a.tree")
     assert body is not None
-    head, whole, *accounts = body.split(b"\n")
-    store.write(str(tmp_path / "cache"), "a.tree", b"\n".join((head, whole, *(b'["x", 1]' for _ in accounts))))
+    head, *entries = body.split(b"\n")
+    store.write(str(tmp_path / "cache"), "a.tree", b"\n".join((head, *(b'["x", 1]' for _ in entries))))
     (package / "layer.py").unlink()
     assert kept() == cold(rules)
+
+
+@pytest.mark.parametrize("change", ["", "layer.py", "model_1.py"])
+def test_texts_that_are_damaged_are_made_anew(
+    package: Path, tmp_path: Path, kept: Callable[[], Report], rules: Registry, change: str
+) -> None:
+    kept()
+    for path in (tmp_path / "cache").glob(f"*{shelf.ENDING}"):
+        path.write_bytes(path.read_bytes().replace(b"breaks", b"broken"))
+    if change:
+        (package / change).write_text("")
+    assert kept() == cold(rules)
+    assert kept() == cold(rules)
+
+
+def test_a_pack_that_is_gone_is_made_anew(
+    package: Path, tmp_path: Path, kept: Callable[[], Report], rules: Registry
+) -> None:
+    kept()
+    for path in (tmp_path / "cache").glob(f"*{shelf.ENDING}"):
+        path.unlink()
+    assert kept() == cold(rules)
+
+
+def test_many_small_packs_become_one(package: Path, tmp_path: Path, kept: Callable[[], Report], rules: Registry) -> None:
+    for number in range(shelf.MOST + 2):
+        (package / "model_1.py").write_text("\n" * number + MODEL.format(number="1"))
+        report = kept()
+    assert report == cold(rules)
+    loaded = tree.load(str(tmp_path / "cache"), "a.tree", "basis")
+    assert loaded is not None
+    assert 1 < len({each.text.pack for each in loaded.entries.values()}) < shelf.MOST
+    for path in (tmp_path / "cache").glob(f"*{shelf.ENDING}"):
+        os.utime(path, (0, 0))
+    (package / "model_1.py").write_text(MODEL.format(number="9"))
+    assert kept() == cold(rules)
+    assert len(list((tmp_path / "cache").glob(f"*{shelf.ENDING}"))) < shelf.MOST
 
 
 def test_a_folder_that_cannot_be_written_changes_nothing(
@@ -318,7 +355,12 @@ def test_the_folder_may_be_named_in_the_settings(
     (tmp_path / "graphlint.toml").write_text('cache-dir = "kept"\n')
     (tmp_path / "kept").mkdir()
     said = line.run("check", "package")
-    assert {Path(each).suffix for each in os.listdir(tmp_path / "kept")} == {".TAG", printed.ENDING, tree.ENDING}
+    assert {Path(each).suffix for each in os.listdir(tmp_path / "kept")} == {
+        ".TAG",
+        printed.ENDING,
+        tree.ENDING,
+        shelf.ENDING,
+    }
     assert line.again("check", "package") == said
     line.run("clean")
     assert line.again("check", "package") == (None, "")

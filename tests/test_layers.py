@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 LAYERS = (
-    ("graphlint", "digest", "record", "types", "errors", "case"),
+    ("graphlint", "digest", "record", "types", "later", "errors", "case"),
     ("events", "site_events"),
     ("notebook", "syntax", "roots", "asked", "source", "outline"),
     ("discover", "options", "config", "perfile", "forked", "spread"),
@@ -26,7 +26,7 @@ LAYERS = (
     ("judge", "pages"),
     ("cache",),
     ("check",),
-    ("rerun",),
+    ("retold", "rerun"),
     ("report", "fix"),
     ("confirm", "emulate"),
     ("commands", "cli", "testing", "pytest_plugin", "__main__", "lsp"),

@@ -6,10 +6,10 @@ number.  What cannot be understood raises one of `WRONG`, never anything else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from graphlint.account import Account, Effects, Judged, Lines, Own
+from graphlint.account import Account, Effects, Judged, Lines, Own, Part
 from graphlint.merge import Place
 from graphlint.pages import Page
 from graphlint.suppress import Mark, Marks
@@ -93,20 +93,9 @@ class Table:
     def _fix(self, title: str, safety: str, edits: Iterable[Row]) -> Fix:
         return Fix(title, safety, tuple(Edit(self.span(span), text) for span, text in edits))
 
-    def region_row(self, each: RegionReport) -> Row:
-        region = each.region
-        named = [region.name, self.number(region.kind), self.span_row(region.span)]
-        return [*named, self.number(each.verdict), each.findings, each.unknown_calls, each.counts]
-
-    def region(self, row: Row) -> RegionReport:
-        name, kind, span, verdict, findings, unknown, counts = row
-        told = tuple((effect, number) for effect, number in counts)
-        where = Region(name, self.texts[kind], self.span(span))
-        return RegionReport(where, self.texts[verdict], findings, unknown, told)
-
     def page_row(self, each: Page) -> Row:
         unchecked = sorted((self.span_row(place.span), place.code) for place in each.unchecked)
-        return [list(map(self.finding_row, each.findings)), each.suppressed, each.hidden, each.limits, unchecked]
+        return [self.all(each.findings), each.suppressed, each.hidden, each.limits, unchecked]
 
     def page(self, row: Row) -> Page:
         findings, suppressed, hidden, limits, unchecked = row
@@ -142,45 +131,66 @@ class Table:
         return Own(number, self.effects(effects), SURE[sure])
 
     def marks_row(self, each: Marks) -> Row:
-        return [[[*mark[:3], self.span_row(mark.span), mark.word] for mark in each.marks], self._all(each.notices)]
+        return [[[*mark[:3], self.span_row(mark.span), mark.word] for mark in each.marks], self.all(each.notices)]
 
     def marks(self, row: Row) -> Marks:
         marks, notices = row
         read = tuple(Mark(code, first, last, self.span(span), word) for code, first, last, span, word in marks)
         return Marks(read, tuple(map(self.finding, notices)))
 
-    def _all(self, findings: Iterable[Finding]) -> Row:
+    def all(self, findings: Iterable[Finding]) -> Row:
         return list(map(self.finding_row, findings))
 
 
-def account_row(each: Account) -> Row:
-    """An account with its own table."""
+def account_rows(each: Account, parts: Mapping[str, Part]) -> list[Row]:
+    """The regions of an account, then its parts, each with a table of its own."""
     table = Table()
-    rows = [
-        list(map(table.finding_row, each.found)),
-        list(map(table.finding_row, each.broken)),
-        [table.judged_row(judged, each.found) for judged in each.regions],
-        table.lines_row(each.lines),
-        [] if each.marks is None else table.marks_row(each.marks),
-        each.cells,
-        *map(sorted, (each.compiled, each.captured, each.used)),
-    ]
-    return [table.texts, each.file, *rows]
+    regions = [table.judged_row(judged, each.found) for judged in each.regions]
+    return [[table.texts, each.file, regions], *map(part_row, parts.values())]
 
 
-def account(row: Row) -> Account:
-    texts, file, found, broken, regions, lines, marks, cells, compiled, captured, used = row
+def account(row: Row, parts: Iterable[Part]) -> Account:
+    """The regions of a file with what was found in them."""
+    texts, file, regions = row
+    found = tuple(each for part in parts for each in part.found)
+    return Account(file, found, regions=tuple(Table(texts).judged(judged, found) for judged in regions))
+
+
+def part_row(each: Part) -> Row:
+    table = Table()
+    own = [table.all(each.found), table.all(each.broken), table.lines_row(each.lines)]
+    return [table.texts, *own, [] if each.marks is None else table.marks_row(each.marks)]
+
+
+def part(row: Row) -> Part:
+    texts, found, broken, lines, marks = row
     table = Table(texts)
-    own = tuple(map(table.finding, found))
-    return Account(
-        file,
-        own,
-        tuple(map(table.finding, broken)),
-        tuple(table.judged(judged, own) for judged in regions),
-        table.lines(lines),
-        table.marks(marks) if marks else None,
-        tuple((line, cell) for line, cell in cells),
-        frozenset(compiled),
-        frozenset(captured),
-        frozenset(used),
-    )
+    read = table.marks(marks) if marks else None
+    return Part(tuple(map(table.finding, found)), tuple(map(table.finding, broken)), table.lines(lines), read)
+
+
+def page_row(each: Page, lines: Lines) -> Row:
+    """A page with the lines that it shows."""
+    table = Table()
+    own = table.page_row(each)
+    return [table.texts, own, table.lines_row(lines)]
+
+
+def page(row: Row) -> tuple[Page, dict[str, dict[int, str]]]:
+    texts, own, lines = row
+    table = Table(texts)
+    return table.page(own), table.lines(lines)
+
+
+def region_row(each: RegionReport, file: str) -> Row:
+    """A region as a file tells of it; its own name is left empty."""
+    region = each.region
+    where = "" if region.span.file == file else region.span.file
+    return [region.name, region.kind, where, *region.span[1:], each.verdict, each.findings, each.unknown_calls, each.counts]
+
+
+def region(row: Row, file: str) -> RegionReport:
+    name, kind, where, line, column, end_line, end_column, verdict, findings, unknown, counts = row
+    told = tuple((effect, number) for effect, number in counts)
+    place = Span(where or file, line, column, end_line, end_column)
+    return RegionReport(Region(name, kind, place), verdict, findings, unknown, told)

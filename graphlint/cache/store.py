@@ -12,7 +12,7 @@ from graphlint.digest import blake2b
 
 TYPE_CHECKING = False  # as in `graphlint`: a repeated check imports next to nothing
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 MAGIC = b"graphlint cache 1\n"
 DIGEST = 16
@@ -22,7 +22,7 @@ LEFTOVER = 3600.0
 """Seconds after which a file that somebody began to write and never finished is removed."""
 TAG = "CACHEDIR.TAG"
 TAG_TEXT = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of graphlint; it may be removed.\n"
-ENDINGS = (".printed", ".tree")
+ENDINGS = (".printed", ".tree", ".rows")
 PARTIAL = ".partial"
 
 
@@ -44,6 +44,40 @@ def read(folder: str, file: str) -> bytes | None:
         return None
     _used(path)
     return body
+
+
+def part(folder: str, file: str, start: int, length: int) -> bytes:
+    """Some bytes of a file, as they are: nothing of it is compared; raises `ValueError` for a file that is not there."""
+    try:
+        with open(os.path.join(folder, file), "rb") as stream:
+            stream.seek(len(MAGIC) + DIGEST + start)
+            return stream.read(length)
+    except OSError:
+        raise ValueError(f"`{file}` cannot be read") from None
+
+
+def remove(folder: str, file: str) -> None:
+    """Remove a file that turned out to be wrong."""
+    _remove(os.path.join(folder, file))
+
+
+def size(folder: str, file: str) -> int:
+    """The bytes of a file; none if it is not there."""
+    try:
+        return os.path.getsize(os.path.join(folder, file))
+    except OSError:
+        return 0
+
+
+def sweep(folder: str, prefix: str, kept: Collection[str]) -> None:
+    """Remove what nobody can still be reading, of the files whose names begin in some way; note the use of the others."""
+    now = time.time()
+    for path, status in _files(folder):
+        name = os.path.basename(path)
+        if name in kept:
+            _used(path)
+        elif name.startswith(prefix) and now - status.st_mtime > LEFTOVER:
+            _remove(path)
 
 
 def write(folder: str, file: str, *parts: bytes) -> bool:

@@ -1,110 +1,158 @@
 """What each file of a tree led to, kept from one run to the next.
 
-One JSON value a line: the head, what was told of the whole, then one account a file, in the order of the head.
+One JSON value a line: the head, then one entry a file.  Accounts and pages lie on the shelf beside it, and are read only
+when they are needed; entries that did not change are written as they were read.
 
-The head holds the *facts* that results rest on (which file a dotted name stood for), the *looks* of files, and for each
-file of the run the numbers of its facts.  An account is read only when something it found is to be told anew.
+The head holds the *facts* that results rest on (which file a dotted name stood for), the *looks* of files, and what was
+told of each page in numbers.  Entries refer to facts by their places in the head.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphlint.account import Account
+from graphlint.account import Account, Part, parts
 from graphlint.asked import Fact
 from graphlint.cache import rows, store
+from graphlint.cache.shelf import Shelf, Text
 from graphlint.pages import Page
-from graphlint.types import RegionReport
+from graphlint.record import NamedTuple
 
 ENDING = ".tree"
 Look = tuple[str, str]
 """What was seen of a file, and the digest of its content; an empty digest is like none."""
 
 
-@dataclass(slots=True)
-class Told:
-    """A page with the lines that it shows, by file and number."""
+class Told(NamedTuple):
+    """A page in numbers: what it leaves out, whether it is unread, its findings by effect, and their codes."""
 
-    page: Page
-    lines: dict[str, dict[int, str]]
-
-
-@dataclass(slots=True)
-class Whole:
-    """What was told of a tree, after certain choices: a page a file, and the regions of each file."""
-
-    choices: str = ""
-    pages: dict[str, Told] = field(default_factory=dict)
-    regions: dict[str, tuple[RegionReport, ...]] = field(default_factory=dict)
+    text: Text
+    suppressed: int
+    hidden: int
+    limits: int
+    unread: bool
+    effects: Mapping[str, int]
+    codes: Sequence[str]
 
 
-@dataclass(slots=True)
-class Entry:
-    """One file of a run, with its account as text.
+class Slip(NamedTuple):
+    """An account as it is kept: `found_in` are the files of which it says something, each with a line of `text`."""
 
-    `home` is the name under which the file is a module, `needs` are the facts that its result rests on, `found_in` the
-    files in which it found something; the rest is as in an account.
-    """
-
-    path: str
-    home: Fact
-    needs: frozenset[Fact]
-    compiled: frozenset[str]
-    captured: frozenset[str]
-    used: frozenset[str]
-    cells: tuple[tuple[int, int], ...]
-    found_in: tuple[str, ...]
+    name: str
+    found_in: Sequence[str]
+    compiled: Sequence[str]
+    captured: Sequence[str]
+    used: Sequence[str]
+    cells: Sequence[Sequence[int]]
     text: bytes
 
-    def account(self) -> Account:
-        """The account itself; raises `rows.WRONG`."""
-        return rows.account(json.loads(self.text))
+
+class Entry(NamedTuple):
+    """One file of a run.
+
+    `home` is the name under which the file is a module, `needs` are the facts that its result rests on, `regions` the rows
+    of what was predicted; the rest is as in a slip.
+    """
+
+    name: str
+    path: str
+    home: Sequence[str]
+    needs: Sequence[int]
+    found_in: Sequence[str]
+    compiled: Sequence[str]
+    captured: Sequence[str]
+    used: Sequence[str]
+    cells: Sequence[Sequence[int]]
+    regions: Sequence[rows.Row]
+    text: Text
 
 
 @dataclass(slots=True)
 class Tree:
     """Everything that is kept of one tree, for one command; `basis` is what all of it rests on.
 
-    `folders` are those in which a name can come to stand for another file, `around` the pages that no file led to.
+    `choices` are those after which pages and regions were told.  `folders` are those in which a name can come to stand for
+    another file, `around` the pages that no file led to.  `lines` are the entries as they were read.
     """
 
     basis: str
+    choices: str = ""
     facts: dict[Fact, str] = field(default_factory=dict)
     looks: dict[str, Look] = field(default_factory=dict)
     folders: dict[str, str] = field(default_factory=dict)
-    around: tuple[str, ...] = ()
+    around: Sequence[str] = ()
     entries: dict[str, Entry] = field(default_factory=dict)
-    whole: Whole = field(default_factory=Whole)
+    pages: dict[str, Told] = field(default_factory=dict)
+    lines: dict[str, bytes] = field(default_factory=dict, compare=False)
 
 
-def entry(account: Account, path: str, home: Fact, needs: frozenset[Fact]) -> Entry:
-    """What is kept of one file."""
-    classes = (account.compiled, account.captured, account.used)
-    return Entry(path, home, needs, *classes, account.cells, found_in(account), _dump(rows.account_row(account)))
+def slip(account: Account) -> Slip:
+    """What is kept of an account."""
+    said = parts(account)
+    return Slip(
+        account.file,
+        list(said),
+        sorted(account.compiled),
+        sorted(account.captured),
+        sorted(account.used),
+        account.cells,
+        b"\n".join(map(_dump, rows.account_rows(account, said))),
+    )
 
 
-def found_in(account: Account) -> tuple[str, ...]:
-    """The files of which an account tells something."""
-    own = [account.file] if account.marks is not None and any(account.marks) else []
-    return tuple(sorted({each.span.file for each in (*account.found, *account.broken)} | set(own)))
+def account(text: bytes) -> Account:
+    """The regions and findings of a slip; raises `rows.WRONG`."""
+    head, *rest = text.split(b"\n")
+    return rows.account(json.loads(head), (rows.part(json.loads(each)) for each in rest))
 
 
-def save(folder: str, file: str, tree: Tree) -> bool:
-    """Keep a tree; whether that could be done."""
-    facts = {fact: number for number, fact in enumerate(sorted(tree.facts))}
+def part(text: bytes, number: int) -> Part:
+    """What a slip says of one of its files; raises `rows.WRONG`."""
+    return rows.part(json.loads(text.split(b"\n")[number + 1]))
+
+
+def part_texts(text: bytes) -> list[bytes]:
+    """The parts of a slip as they are kept, in the order of its files."""
+    return text.split(b"\n")[1:]
+
+
+def page(text: bytes) -> tuple[Page, dict[str, dict[int, str]]]:
+    """A page and the lines that it shows; raises `rows.WRONG`."""
+    return rows.page(json.loads(text))
+
+
+def page_text(page: Page, lines: Mapping[str, Mapping[int, str]]) -> bytes:
+    return _dump(rows.page_row(page, lines))
+
+
+def save(folder: str, file: str, tree: Tree, before: Tree, shelf: Shelf) -> bool:
+    """Keep a tree in the place of another; whether that could be done."""
+    texts = [*(each.text for each in tree.entries.values()), *(each.text for each in tree.pages.values())]
+    try:
+        places = shelf.settle(texts)
+    except rows.WRONG:
+        return False
+    shelf.tidy(places.get(each, each) for each in texts)
     head = {
         "basis": tree.basis,
-        "facts": [[*fact, tree.facts[fact]] for fact in facts],
+        "choices": tree.choices,
+        "facts": [[*fact, path] for fact, path in tree.facts.items()],
         "looks": [[path, *look] for path, look in tree.looks.items()],
         "folders": list(tree.folders.items()),
         "around": tree.around,
-        "files": [[name, *_entry_row(each, facts)] for name, each in tree.entries.items()],
+        "pages": [[name, *each._replace(text=places.get(each.text, each.text))] for name, each in tree.pages.items()],
     }
-    accounts = (part for each in tree.entries.values() for part in (b"\n", each.text))
-    return store.write(folder, file, _dump(head), b"\n", _dump(_whole_row(tree.whole)), *accounts)
+    return store.write(folder, file, _dump(head), *_entry_lines(tree, before, places))
+
+
+def _entry_lines(tree: Tree, before: Tree, places: Mapping[Text, Text]) -> Iterable[bytes]:
+    for name, each in tree.entries.items():
+        yield b"\n"
+        is_same = before.entries.get(name) is each and each.text not in places
+        yield before.lines[name] if is_same else _dump(each._replace(text=places.get(each.text, each.text)))
 
 
 def load(folder: str, file: str, basis: str) -> Tree | None:
@@ -113,64 +161,31 @@ def load(folder: str, file: str, basis: str) -> Tree | None:
     if body is None:
         return None
     try:
-        head, whole, *texts = body.split(b"\n")
+        head, *lines = body.split(b"\n")
         table = json.loads(head)
-        return _tree(table, whole, texts) if table["basis"] == basis else None
+        return _tree(table, lines) if table["basis"] == basis else None
     except rows.WRONG:
         return None
 
 
-def _tree(table: Mapping[str, Any], whole: bytes, texts: list[bytes]) -> Tree:
-    facts = [(root, name) for root, name, _ in table["facts"]]
+def _tree(table: Mapping[str, Any], lines: Sequence[bytes]) -> Tree:
+    entries = {each[0]: _entry(each) for each in json.loads(b"[%s]" % b",".join(lines))}
     return Tree(
         table["basis"],
-        dict(zip(facts, (path for _, _, path in table["facts"]))),
+        table["choices"],
+        {(root, name): path for root, name, path in table["facts"]},
         {path: (look, digest) for path, look, digest in table["looks"]},
         dict(map(tuple, table["folders"])),
-        tuple(table["around"]),
-        {row[0]: _entry(facts, text, *row[1:]) for row, text in zip(table["files"], texts, strict=True)},
-        _whole(*json.loads(whole)),
+        table["around"],
+        entries,
+        {name: Told(Text(*text), *rest) for name, text, *rest in table["pages"]},
+        dict(zip(entries, lines, strict=True)),
     )
 
 
-def _entry_row(each: Entry, facts: Mapping[Fact, int]) -> rows.Row:
-    needs = sorted(map(facts.__getitem__, each.needs))
-    classes = map(sorted, (each.compiled, each.captured, each.used))
-    return [each.path, each.home, needs, *classes, each.cells, each.found_in]
-
-
-def _entry(
-    facts: list[Fact],
-    text: bytes,
-    path: str,
-    home: rows.Row,
-    needs: rows.Row,
-    compiled: rows.Row,
-    captured: rows.Row,
-    used: rows.Row,
-    cells: rows.Row,
-    found_in: rows.Row,
-) -> Entry:
-    root, name = home
-    classes = (frozenset(compiled), frozenset(captured), frozenset(used))
-    starts = tuple((line, cell) for line, cell in cells)
-    return Entry(path, (root, name), frozenset(map(facts.__getitem__, needs)), *classes, starts, tuple(found_in), text)
-
-
-def _whole_row(whole: Whole) -> rows.Row:
-    table = rows.Table()
-    pages = [[file, table.page_row(told.page), table.lines_row(told.lines)] for file, told in whole.pages.items()]
-    regions = [[file, list(map(table.region_row, told))] for file, told in whole.regions.items()]
-    return [table.texts, whole.choices, pages, regions]
-
-
-def _whole(texts: rows.Row, choices: str, pages: rows.Row, regions: rows.Row) -> Whole:
-    table = rows.Table(texts)
-    return Whole(
-        choices,
-        {file: Told(table.page(page), table.lines(lines)) for file, page, lines in pages},
-        {file: tuple(map(table.region, told)) for file, told in regions},
-    )
+def _entry(row: rows.Row) -> Entry:
+    row[-1] = Text(*row[-1])
+    return Entry(*row)
 
 
 def _dump(value: object) -> bytes:

@@ -17,6 +17,7 @@ from graphlint.commands import quick
 from graphlint.commands.options import configured as chosen
 from graphlint.config import Config
 from graphlint.judge import Interpreter
+from graphlint.later import Findings
 from graphlint.registry import Registry
 from graphlint.rerun import Kept, Rechecked, recheck
 from graphlint.types import Report
@@ -41,12 +42,18 @@ CHOICES = frozenset(
 
 @dataclass
 class Cache:
-    """What one command keeps in a folder, under the paths it is about; `done` is the run that was made with it."""
+    """What one command keeps in a folder, under the paths it is about; `done` is the run that was made with it.
+
+    `pieces` are of what was printed before, and take up what is new."""
 
     folder: str
     about: Sequence[str]
     started: int
     done: Rechecked | None = None
+
+    def __post_init__(self) -> None:
+        self.file = quick.name(sys.argv[1:], os.environ)
+        self.pieces = quick.pieces.get(self.file, {})
 
     def checked(self, paths: Sequence[str], settings: Config, known: Registry, interpret: Interpreter) -> Report:
         """Check from what is kept."""
@@ -59,16 +66,22 @@ class Cache:
         self.done = recheck(paths, settings, known, interpret, kept)
         return self.done.report
 
-    def remember(self, text: str, status: int, settings: Config, known: Registry) -> None:
-        """Keep what was printed, for when nothing at all has changed."""
+    def remember(self, text: str, status: int, report: Report, settings: Config, known: Registry) -> None:
+        """Keep what was printed, for when nothing at all has changed, or only a part."""
         if self.done is None or packs.stranger():
             return
         seen = witness.looks({*sources(known), *_paths(self.done), *_configuration(settings), *filter(None, sys.path)})
         used = [each for each in (settings.origin, _baseline(settings)) if each]
         if any(seen.get(path) == witness.ABSENT for path in (*used, *sources(known))):
             return
-        file = quick.name(sys.argv[1:], os.environ)
-        printed.save(self.folder, file, Printed(status, text), seen, self.started)
+        printed.save(self.folder, self.file, Printed(status, text, self._pieces(report)), seen, self.started)
+
+    def _pieces(self, report: Report) -> dict[str, str]:
+        """The text of every file's findings as it was printed, by what it says."""
+        if not isinstance(report.findings, Findings):
+            return {}
+        keys = (each.key for each in report.findings.pieces)
+        return {key: self.pieces[key] for key in keys if key in self.pieces}
 
 
 def sources(known: Registry) -> frozenset[str]:

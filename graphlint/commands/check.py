@@ -30,13 +30,14 @@ from graphlint.errors import UsageError
 from graphlint.interp import interpreter
 from graphlint.interp.lasting import Lasting
 from graphlint.judge import Interpreter, Read
+from graphlint.later import by_effect, codes
 from graphlint.notices import INTERNAL
 from graphlint.options import CONFIDENCES, EFFECTS, TARGETS
 from graphlint.registry import ORDER, Registry
 from graphlint.report import totals
 from graphlint.source import spare
 from graphlint.spread import Texts
-from graphlint.types import Finding, Report
+from graphlint.types import Effect, Finding, Report
 
 Kept = Callable[[Sequence[str], Config, Registry, Interpreter], Report]
 """A check that starts from what an earlier one found."""
@@ -147,13 +148,13 @@ def _once(paths: Sequence[str], settings: Config, wanted: Wanted, options: Mappi
     if options["write_baseline"]:
         _write_baseline(str(options["write_baseline"]), report, settings)
         return 0
-    text = shown.show(report, wanted, known)
+    text = shown.show(report, wanted, known, cache.pieces if cache else {})
     _say(report, settings, bool(options["prune_baseline"]))
     stale = report.gone and options["strict_baseline"] and not options["prune_baseline"]
     code = 0 if options["exit_zero"] else 1 if stale else status(report, settings)
     if cache and not any(options[each] for each in WRITING) and not any(each.file for each in wanted.sinks):
         if not report.remarks and not report.gone:
-            cache.remember(text, code, settings, known)
+            cache.remember(text, code, report, settings, known)
     return code
 
 
@@ -283,5 +284,5 @@ def _say(report: Report, settings: Config, prune: bool) -> None:
 def status(report: Report, settings: Config) -> int:
     """1 when a finding is as grave as what fails, or when something was not looked at; else 0."""
     gravest = ORDER.index(settings.fail_on)
-    fails = any(ORDER.index(each.effect) >= gravest or each.code == INTERNAL.code for each in report.findings)
-    return 1 if fails or report.unread else 0
+    fails = any(number and ORDER.index(Effect(effect)) >= gravest for effect, number in by_effect(report.findings).items())
+    return 1 if fails or report.unread or INTERNAL.code in codes(report.findings) else 0

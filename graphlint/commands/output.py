@@ -64,23 +64,26 @@ def _sink(said: str, output: str) -> Sink:
     return Sink(name, file or output)
 
 
-def show(report: Report, wanted: Wanted, known: Registry) -> str:
-    """Write every format that is wanted, and give what went to the terminal; raises `UsageError` for a bad file."""
+def show(report: Report, wanted: Wanted, known: Registry, pieces: dict[str, str]) -> str:
+    """Write every format that is wanted, and give what went to the terminal; raises `UsageError` for a bad file.
+
+    `pieces` are of earlier text of the same command for the terminal, and take up what is new.
+    """
     shown: list[str] = []
     for sink in wanted.sinks:
-        text = rendered(report, sink, wanted, known)
+        text = rendered(report, sink, wanted, known, {} if sink.file else pieces)
         written(text, sink.file)
         shown += () if sink.file else (text,)
     return "".join(shown)
 
 
-def rendered(report: Report, sink: Sink, wanted: Wanted, known: Registry) -> str:
+def rendered(report: Report, sink: Sink, wanted: Wanted, known: Registry, pieces: dict[str, str]) -> str:
     """The report in one format."""
     if wanted.statistics and sink.format in ("text", "concise"):
         return totals.statistics(report) + "".join(f"{each}\n" for each in totals.sentences(report))
     if sink.format == "text":
         paint = text.coloured if is_coloured(wanted.colour, sink.file) else text.plain
-        return text.render(report, paint, text.linked if is_coloured(wanted.links, sink.file) else text.plain)
+        return text.render(report, paint, text.linked if is_coloured(wanted.links, sink.file) else text.plain, pieces)
     if sink.format == "concise":
         return concise.render(report)
     module = import_module(f"graphlint.report.{sink.format}")

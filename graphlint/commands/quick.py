@@ -1,7 +1,7 @@
 """The answer to a command that was given before over the same tree: what was printed then.
 
 Comes before everything else, so it imports next to nothing.  Nothing is answered in this way unless the whole run can be:
-any doubt leads to an ordinary run.
+any doubt leads to an ordinary run, which takes over the pieces of the answer that it finds to be the same.
 """
 
 from __future__ import annotations
@@ -20,14 +20,19 @@ LOOKS = ("NO_COLOR", "TERM", "GITHUB_ACTIONS", "COLUMNS")
 """What else changes what is printed."""
 KEY = b"cache-dir"
 
+pieces: dict[str, dict[str, str]] = {}
+"""What was printed of single files when the same command ran before, by the name of the command and by what is told."""
+
 
 def answer(arguments: Sequence[str], environment: Mapping[str, str]) -> int | None:
     """Print what was printed before and give the exit status; None if there is nothing to be repeated."""
     if not arguments or arguments[0] != "check" or os.name == "nt":
         return None
     folder = _folder(arguments, environment)
-    found = printed.load(folder, name(arguments, environment)) if folder else None
-    if found is None:
+    file = name(arguments, environment)
+    found = printed.load(folder, file) if folder else None
+    if found is None or not found.holds:
+        pieces[file] = {} if found is None else dict(found.pieces)
         return None
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # a terminal may not be UTF-8
     sys.stdout.write(found.text)

@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 
 from graphlint import notebook
+from graphlint.later import by_effect
 from graphlint.report import links
 from graphlint.report.positions import Lines, end, start
-from graphlint.report.totals import FAULTS, by_effect
+from graphlint.report.totals import FAULTS
 from graphlint.types import Edit, Effect, Finding, Fix, RegionReport, Report, Span, Step
 
 VERSION = 1

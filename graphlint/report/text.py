@@ -11,8 +11,9 @@ src/model.py:41:12: GL101 breaks: `score.max().item()` reads a device value back
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
+from graphlint.later import Findings, Lines, clean, worst
 from graphlint.report import links
 from graphlint.report.concise import label
 from graphlint.report.positions import character, line_at, shown
@@ -24,7 +25,6 @@ COLOURS = {Effect.BREAKS: "31", Effect.STALE: "35", Effect.DEFEATS: "33", Effect
 BOLD, FAINT, GREEN = "1", "2", "32"
 WIDEST = 110
 LISTED = 25
-RANK = ("breaks", "stale", "defeats", "clean")
 
 
 def plain(text: str, colour: str) -> str:
@@ -42,9 +42,12 @@ def linked(text: str, address: str) -> str:
     return f"\033]8;;{address}\033\\{text}\033]8;;\033\\"
 
 
-def render(report: Report, paint: Paint = plain, link: Paint = plain) -> str:
-    """The whole report; ends in a newline."""
-    blocks = [_finding(each, report, paint, link) for each in report.findings]
+def render(report: Report, paint: Paint = plain, link: Paint = plain, known: dict[str, str] | None = None) -> str:
+    """The whole report; ends in a newline.
+
+    `known` has the text of pieces that were rendered before in the same way, and takes up those that were not.
+    """
+    blocks = list(_pieces(report, paint, link, {} if known is None else known))
     regions = _regions(report.regions, paint)
     if regions:
         blocks.append(regions)
@@ -52,14 +55,25 @@ def render(report: Report, paint: Paint = plain, link: Paint = plain) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _finding(finding: Finding, report: Report, paint: Paint, link: Paint) -> str:
-    place = paint(shown(finding.span, report.lines) + ":", BOLD)
+def _pieces(report: Report, paint: Paint, link: Paint, known: dict[str, str]) -> Iterator[str]:
+    if not isinstance(report.findings, Findings):
+        yield from (_finding(each, report.lines, paint, link) for each in report.findings)
+        return
+    for each in report.findings.pieces:
+        if each.codes and each.key not in known:
+            known[each.key] = "\n\n".join(_finding(one, each.lines, paint, link) for one in each.findings)
+        if each.codes:
+            yield known[each.key]
+
+
+def _finding(finding: Finding, lines: Lines, paint: Paint, link: Paint) -> str:
+    place = paint(shown(finding.span, lines) + ":", BOLD)
     code, _, rest = label(finding).partition(" ")
     told = f"{link(code, links.page(code))} {rest}:"
     head = f"{place} {paint(told, COLOURS[finding.effect])} {finding.message}"
-    excerpt = _excerpt(finding.span, line_at(report.lines, finding.span.file, finding.span.line), paint, finding.effect)
+    excerpt = _excerpt(finding.span, line_at(lines, finding.span.file, finding.span.line), paint, finding.effect)
     margin = " " * len(str(finding.span.line)) + paint(" = ", FAINT) if excerpt else "  " + paint("= ", FAINT)
-    notes = [margin + note for note in _notes(finding, report)]
+    notes = [margin + note for note in _notes(finding, lines)]
     return "\n".join([head, *excerpt, *notes])
 
 
@@ -98,11 +112,11 @@ def _width(text: str) -> int:
     return sum(2 if east_asian_width(each) in "WF" else 1 for each in text)
 
 
-def _notes(finding: Finding, report: Report) -> list[str]:
+def _notes(finding: Finding, lines: Lines) -> list[str]:
     said = [f"captured in `{finding.region}`{_others(finding)}"] if finding.region else []
     for step in finding.trail:
-        text = line_at(report.lines, step.span.file, step.span.line).strip()
-        said.append(f"called at {shown(step.span, report.lines)}{f' in `{text[:70]}`' if text else ''}")
+        text = line_at(lines, step.span.file, step.span.line).strip()
+        said.append(f"called at {shown(step.span, lines)}{f' in `{text[:70]}`' if text else ''}")
     said += [finding.evidence] if finding.evidence else []
     return [*said, f"help: {finding.help}"] if finding.help else said
 
@@ -114,12 +128,12 @@ def _others(finding: Finding) -> str:
 
 def _regions(regions: Sequence[RegionReport], paint: Paint) -> str:
     """One line a region, the worst first; of many, only the worst."""
-    ordered = sorted(regions, key=lambda each: (RANK.index(each.verdict), -each.findings, each.region.name))
-    listed = [_region(each, paint) for each in ordered[:LISTED]]
-    rest = ordered[LISTED:]
+    some = worst(regions, LISTED)
+    listed = [_region(each, paint) for each in some]
+    rest = len(regions) - len(some)
     if rest:
-        faulty = sum(each.verdict != "clean" for each in rest)
-        listed.append(f"… and {len(rest):,} more regions, {faulty:,} of them with findings")
+        faulty = rest - clean(regions) + clean(some)
+        listed.append(f"… and {rest:,} more regions, {faulty:,} of them with findings")
     return "\n".join(listed)
 
 

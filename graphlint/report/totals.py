@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 
-from graphlint.types import Effect, Finding, Report
+from graphlint.later import by_effect, clean, codes
+from graphlint.types import Effect, Report
 
 FAULTS = (Effect.BREAKS, Effect.STALE, Effect.DEFEATS)
-
-
-def by_effect(findings: Iterable[Finding]) -> dict[str, int]:
-    """Findings of each effect, the gravest first, zeros included."""
-    counted = Counter(each.effect for each in findings)
-    return {effect.value: counted[effect] for effect in Effect}
 
 
 def count(number: int, noun: str) -> str:
@@ -36,7 +30,7 @@ def sentences(report: Report) -> list[str]:
         said.append(f"{count(report.suppressed, 'finding')} suppressed")
     if report.hidden:
         said.append(f"{count(report.hidden, 'less certain finding')} hidden; `--min-confidence possible` shows all")
-    if report.limits and not any(each.code == "GL904" for each in report.findings):
+    if report.limits and "GL904" not in codes(report.findings):
         said.append(f"the analysis stopped short at {count(report.limits, 'place')}; `--select GL904` lists them")
     if report.files > len(report.unread) and not report.regions:
         said.append("no captured region was found; `# graphlint: region` above a `def` marks one")
@@ -54,10 +48,10 @@ def _found(report: Report) -> str:
 
 
 def _read(report: Report) -> str:
-    clean = sum(each.verdict == "clean" for each in report.regions)
+    spotless = clean(report.regions)
     regions = count(len(report.regions), "region")
     if report.regions:
-        regions += " (all clean)" if clean == len(report.regions) else f" ({clean:,} clean)"
+        regions += " (all clean)" if spotless == len(report.regions) else f" ({spotless:,} clean)"
     return f"{count(report.files, 'file')}, {regions}"
 
 
