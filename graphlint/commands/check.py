@@ -27,6 +27,7 @@ from graphlint.commands.options import STDIN, agree, configured, overridden, wit
 from graphlint.commands.output import Wanted
 from graphlint.config import Config
 from graphlint.errors import UsageError
+from graphlint.frames import with_room
 from graphlint.interp import interpreter
 from graphlint.interp.lasting import Lasting
 from graphlint.judge import Interpreter, Read
@@ -202,10 +203,10 @@ def checked(
         _lasting[:] = [Lasting()]
         interpret = interpreter(settings, unsaved, *_lasting)
         if tuple(paths) == (STDIN,):
-            return check_sources(_stdin(stdin_filename), settings, known, interpret)
+            return with_room(lambda: check_sources(_stdin(stdin_filename), settings, known, interpret))
         if kept is not None:
-            return kept(paths, settings, known, interpret)
-        return run(paths, settings, known, interpret, unsaved)
+            return with_room(lambda: kept(paths, settings, known, interpret))
+        return with_room(lambda: run(paths, settings, known, interpret, unsaved))
 
 
 @contextmanager
