@@ -23,7 +23,7 @@ CODING = ("utf-8", "surrogateescape")
 
 
 class Printed:
-    """What a run wrote, how it ended, the pieces of what it wrote by their keys, and whether all that it saw still holds."""
+    """What a run wrote, how it ended, the pieces of that by their keys, and whether all that it saw still holds."""
 
     def __init__(self, status: int, text: str, pieces: Mapping[str, str] | None = None, holds: bool = True) -> None:
         self.status, self.text, self.pieces, self.holds = status, text, pieces or {}, holds
