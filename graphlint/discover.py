@@ -119,7 +119,11 @@ def reported(path: str) -> str:
     here = os.getcwd()
     full, below = os.path.abspath(path), os.path.join(here, "")
     name = full.removeprefix(below) if full.startswith(below) else "." if full == here else os.path.normpath(path)
-    return os.fsencode(name).decode(errors="replace").replace(os.sep, "/")
+    return _told(name)
+
+
+def _told(name: str) -> str:
+    return (name if name.isascii() else os.fsencode(name).decode(errors="replace")).replace(os.sep, "/")
 
 
 def _walk(
@@ -151,7 +155,7 @@ def _walk(
                 below = entry.path.removeprefix(start)
                 # Folders behind links are not entered, so only the last part of a path can be one.
                 # The folder may contain the working folder, below which names are relative to it all the same.
-                name = reported(entry.path) if entry.path.startswith(here) else _joined(prefix, below)
+                name = _told(entry.path.removeprefix(here)) if entry.path.startswith(here) else _joined(prefix, below)
                 yield Found(Path(entry.path), name), _real(entry, real + below)
 
 
@@ -160,7 +164,7 @@ def _real(entry: os.DirEntry[str], path: str) -> str:
 
 
 def _joined(prefix: str, below: str) -> str:
-    name = os.fsencode(below).decode(errors="replace").replace(os.sep, "/")
+    name = _told(below)
     return name if prefix == "." else f"{prefix.rstrip('/')}/{name}"
 
 

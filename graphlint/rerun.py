@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -53,12 +53,12 @@ class Kept(NamedTuple):
 
 
 class Rechecked(NamedTuple):
-    """A report, with the files it was read from, what it rests on, and when the run began (in ns)."""
+    """A report, with the files it was read from, what it rests on, and what was seen of the files as the run began."""
 
     report: Report
     discovery: Discovery
     tree: Tree
-    when: int
+    seen: Mapping[str, str]
 
 
 def recheck(paths: Sequence[str], config: Config, registry: Registry, interpret: Interpreter, kept: Kept) -> Rechecked:
@@ -86,7 +86,7 @@ def recheck(paths: Sequence[str], config: Config, registry: Registry, interpret:
     after = run.after()
     if after != before:
         tree.save(kept.folder, kept.file, after, before, shelf)
-    return Rechecked(replace(report, remarks=remarks(discovery)), discovery, after, when)
+    return Rechecked(replace(report, remarks=remarks(discovery)), discovery, after, run.looks.seen)
 
 
 def analysed(files: Sequence[Found], judge: Judge, elsewhere: frozenset[str] | None) -> tuple[list[Slip], Ledger]:
@@ -129,7 +129,7 @@ class Run:
         otherwise = self._misjudged(only)
         if otherwise:
             self._analyse(otherwise, only)
-        self.entries = dict(sorted(self.entries.items()))
+        self.entries = {name: self.entries[name] for name in self.files}
 
     def _stale(self) -> tuple[dict[Fact, str], frozenset[str]]:
         """The facts as they are now, and the files that are new or rest on something that changed."""

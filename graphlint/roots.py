@@ -22,9 +22,12 @@ class Roots:
         self._listed: dict[Path, frozenset[str]] = {}
         self._around: dict[tuple[Path, str], tuple[Path, ...]] = {}
         self._given: dict[Path, set[str]] = {}
-        for path in paths:
-            root, parts = self.package_of(path)
-            self._given.setdefault(root, set()).update(parts[:1])
+        beside: dict[str, set[str]] = {}
+        for path in map(str, paths):
+            beside.setdefault(os.path.dirname(path), set()).add(path)
+        for folder, files in beside.items():
+            root, parts = self._package(Path(folder))
+            self._given.setdefault(root, set()).update(parts[:1] or map(_stem, files))
         self.folders = tuple(sorted(self._given))
 
     def package_of(self, path: Path) -> tuple[Path, list[str]]:
@@ -81,6 +84,11 @@ class Roots:
             # What an editor holds need not be on disk yet.
             self._listed[folder] = frozenset((*names, *self._given.get(folder, ())))
         return self._listed[folder]
+
+
+def _stem(path: str) -> str:
+    """The name under which a file in no package is imported."""
+    return os.path.splitext(os.path.basename(path))[0]
 
 
 def _nearest(folder: Path, known: dict[Path, Path]) -> Path:

@@ -376,8 +376,20 @@ def test_an_output_that_was_tampered_with_is_not_repeated(package: Path, line: L
 def test_what_was_written_while_a_run_went_on_proves_nothing(tmp_path: Path) -> None:
     seen = {str(tmp_path): witness.look(str(tmp_path))}
     now = os.stat(tmp_path).st_mtime_ns
-    assert not printed.save(str(tmp_path), "a.printed", printed.Printed(0, ""), seen, now + 1_000_000_000)
-    assert printed.save(str(tmp_path / "cache"), "a.printed", printed.Printed(0, "x"), seen, now + 3_000_000_000)
+    assert not printed.is_settled(seen, now + 1_000_000_000)
+    assert printed.is_settled(seen, now + 3_000_000_000)
+
+
+def test_pieces_of_what_was_printed_outlive_a_change(tmp_path: Path) -> None:
+    folder, file = str(tmp_path / "cache"), "a.printed"
+    os.mkdir(folder)
+    said = printed.Printed(1, "— one\n\ntwo\n", {"a": "— one", "b": "two"})
+    for holds in (True, False):
+        said.holds = holds
+        assert printed.save(folder, file, said, {str(tmp_path): witness.look(str(tmp_path))})
+        again = printed.load(folder, file)
+        assert again is not None and (again.status, again.text, again.holds) == (1, said.text, holds)
+        assert again.pieces == ({} if holds else said.pieces)
 
 
 def test_four_runs_at_once_on_one_folder_say_the_same(package: Path, tmp_path: Path) -> None:

@@ -16,17 +16,18 @@ Look = tuple[str, str]
 class Looks:
     """The files of a run as they were when it began, beside what an earlier run saw of them.
 
-    `changed` are those of another content, of none, or of which nothing certain was known.
+    `seen` is what was seen of them, `changed` are those of another content, of none, or of which nothing certain was known.
     """
 
     def __init__(self, before: Mapping[str, Look], paths: Iterable[str], when: int) -> None:
         self._when = when
         self._before = before
         self._digests: dict[str, str] = {}
+        self.seen: dict[str, str] = {}
         self.changed = frozenset(path for path in dict.fromkeys((*paths, *before)) if self._is_changed(path))
 
     def _is_changed(self, path: str) -> bool:
-        look = witness.look(path)
+        look = self.seen[path] = witness.look(path)
         seen, digest = self._before.get(path, ("", ""))
         if look == seen:
             return False

@@ -56,14 +56,18 @@ def _pieces(rows: Iterable[bytes], text: str) -> dict[str, str]:
     return found
 
 
-def save(folder: str, file: str, printed: Printed, seen: Mapping[str, str], when: int) -> bool:
-    """Keep an output; whether it may be repeated, which takes that all that was seen, at a time in ns, was settled."""
-    holds = all(witness.is_settled(words, when) for words in seen.values()) and not any("\n" in path for path in seen)
-    witnesses = [f"{words}\t{path}\n" for path, words in sorted(seen.items())] if holds else []
+def is_settled(seen: Mapping[str, str], when: int) -> bool:
+    """Whether all that was seen, at a time in ns, had been so for long enough, and can be written down."""
+    return all(witness.is_settled(words, when) for words in seen.values()) and not any("\n" in path for path in seen)
+
+
+def save(folder: str, file: str, printed: Printed, seen: Mapping[str, str]) -> bool:
+    """Keep an output, and what was seen if that holds; whether that could be done."""
+    witnesses = [f"{words}\t{path}\n" for path, words in sorted(seen.items())] if printed.holds else []
     pieces = list(_places(printed))
-    head = f"{printed.status} {int(holds)} {len(witnesses)} {len(pieces)}\n"
+    head = f"{printed.status} {int(printed.holds)} {len(witnesses)} {len(pieces)}\n"
     parts = (head, *witnesses, *pieces, printed.text)
-    return store.write(folder, file, "".join(parts).encode(*CODING)) and holds
+    return store.write(folder, file, "".join(parts).encode(*CODING))
 
 
 def _places(printed: Printed) -> Iterator[str]:

@@ -38,6 +38,8 @@ CHOICES = frozenset(
     }
 )
 """The settings that only choose from what is found."""
+FEW = 8
+"""The part of the pieces of an output that may be printed anew each time, as one in so many."""
 
 
 @dataclass
@@ -54,6 +56,7 @@ class Cache:
     def __post_init__(self) -> None:
         self.file = quick.name(sys.argv[1:], os.environ)
         self.pieces = quick.pieces.get(self.file, {})
+        self.known = len(self.pieces)
 
     def checked(self, paths: Sequence[str], settings: Config, known: Registry, interpret: Interpreter) -> Report:
         """Check from what is kept."""
@@ -70,11 +73,18 @@ class Cache:
         """Keep what was printed, for when nothing at all has changed, or only a part."""
         if self.done is None or packs.stranger():
             return
-        seen = witness.looks({*sources(known), *_paths(self.done), *_configuration(settings), *filter(None, sys.path)})
+        # What was seen before anything was read is as good: what was written since then looks otherwise.
+        seen = dict(self.done.seen)
+        every = {*sources(known), *_paths(self.done), *_configuration(settings), *filter(None, sys.path)}
+        seen.update(witness.looks(every.difference(seen)))
         used = [each for each in (settings.origin, _baseline(settings)) if each]
         if any(seen.get(path) == witness.ABSENT for path in (*used, *sources(known))):
             return
-        printed.save(self.folder, self.file, Printed(status, text, self._pieces(report)), seen, self.started)
+        pieces = self._pieces(report)
+        holds = printed.is_settled(seen, self.started)
+        # What cannot be repeated is kept for its pieces, if many of them are new.
+        if holds or len(pieces) < FEW * (len(self.pieces) - self.known):
+            printed.save(self.folder, self.file, Printed(status, text, pieces, holds), seen)
 
     def _pieces(self, report: Report) -> dict[str, str]:
         """The text of every file's findings as it was printed, by what it says."""
