@@ -17,6 +17,9 @@ from graphlint.syntax import nested, walk
 
 CAPTURING_WORDS = ("graph(", "make_graphed_callables", "torch.compile", "capture_begin")
 CAPTURING = re.compile(r"\bgraph\(|make_graphed_callables|torch\.compile|capture_begin")
+SITE_WORDS = ("graph", "capture_begin", "compile", '"fn"', "'fn'")
+"""One of these is in all code that captures, compiles or hands out a case."""
+INNER_CLASS = re.compile(r"\n[ \t\f]+class[ \t\f\\]")
 CASE_KEYS = {"fn", "args"}
 MARK = re.compile(r"#\s*graphlint:\s*region\b")
 NO_MODULE = {"object", "ABC", "Protocol", "Generic", "Enum", "NamedTuple", "TypedDict", "Function", "Exception"}
@@ -55,8 +58,7 @@ def forwards(
     if "forward" not in module.source.text and "nn" not in module.source.text:
         return
     replays = "replay" in module.source.text
-    found = [node for node in nested(module.source.tree.body) if isinstance(node, ast.ClassDef)]
-    for node in sorted(found, key=lambda node: -node.lineno):
+    for node in sorted(_classes(module), key=lambda node: -node.lineno):
         if not wanted(node):
             continue
         owner = module.class_(node, node.name)
@@ -67,6 +69,13 @@ def forwards(
         symbol = symbols[-1]
         if isinstance(symbol, (ast.FunctionDef, ast.AsyncFunctionDef)) and (base is owner or _changes_something(owner)):
             yield Forward(owner, base.module.function(symbol, base, "forward"))
+
+
+def _classes(module: Module) -> list[ast.ClassDef]:
+    """The classes of a file; its statements are gone through only if one of them may hold another class."""
+    body = module.source.tree.body
+    nodes = nested(body) if INNER_CLASS.search(module.source.text) else body
+    return [node for node in nodes if isinstance(node, ast.ClassDef)]
 
 
 def _drives(node: ast.ClassDef) -> bool:
@@ -126,14 +135,14 @@ def sites(module: Module) -> Iterator[Site]:
         return
     managers = _managers(module.source.tree.body)
     for node, owner in _functions(module.source.tree.body, None, module):
-        if _is_site(node) or _enters(node, managers):
+        if _is_site(module, node) or _enters(node, managers):
             yield Site(module, module.function(node, owner, node.name))
     rest = [
         node
         for node in module.source.tree.body
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
     ]
-    if any(_is_site(node) or _enters(node, managers) for node in rest):
+    if any(_is_site(module, node) or _enters(node, managers) for node in rest):
         yield Site(module, None)
 
 
@@ -150,8 +159,15 @@ def _functions(
             yield from _functions(node.body, owner, module)
 
 
-def _is_site(node: ast.AST) -> bool:
-    return any(_captures(inner) or _is_case(inner) for inner in walk(node))
+def _is_site(module: Module, node: ast.stmt) -> bool:
+    text = written(module, node)
+    return any(word in text for word in SITE_WORDS) and any(_captures(inner) or _is_case(inner) for inner in walk(node))
+
+
+def written(module: Module, node: ast.stmt) -> str:
+    """The lines that a statement stands on, with its decorators."""
+    first = min([node.lineno, *(mark.lineno for mark in getattr(node, "decorator_list", ()))])
+    return "\n".join(lines(module.source)[first - 1 : node.end_lineno])
 
 
 def _managers(body: list[ast.stmt]) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Whether a class may bind an attribute to what it concatenated: asked of its names, before anything is walked.
+"""Whether a class may bind an attribute to a concatenation of what it held: asked of its names, before anything is walked.
 
 Order, branches and objects are left out, so the answer errs towards yes; where it is no, no walk finds an attribute that
 the class lets grow.
@@ -7,7 +7,7 @@ the class lets grow.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
 
 from graphlint.site.names import PUTTING, VIEWS
 from graphlint.syntax import stored, walk
@@ -15,21 +15,48 @@ from graphlint.syntax import stored, walk
 FunctionDef = ast.FunctionDef | ast.AsyncFunctionDef
 
 JOINS = frozenset({"cat", "concat", "hstack", "vstack", "stack"})
-TAKING = frozenset({"get", "pop", "items", "values", "copy"})
-"""Methods of containers that give what was put in."""
+KEEPING = VIEWS | {"get", "pop", "items", "values", "copy"}
+"""Methods that give the tensor itself, or what was put into a container."""
 
 
-def grown(methods: Collection[FunctionDef], joins: Callable[[ast.expr], bool]) -> set[str]:
-    """The attributes that methods may bind to a concatenation; `joins` tells functions outside the class that make one."""
-    return _Joined(methods, joins).attributes
+def grown(methods: Collection[FunctionDef], bound: Set[str], joins: Callable[[str], bool]) -> Set[str]:
+    """The attributes, among those that methods bind, that may get a concatenation of one of them.
+
+    `joins` tells which functions outside the class may give one back.
+    """
+
+    def joined(value: ast.expr) -> bool:
+        if not isinstance(value, ast.Call):
+            return False
+        return _last(value.func) in JOINS or (isinstance(value.func, ast.Name) and joins(value.func.id))
+
+    own = bound & _Holding(methods, joined).attributes
+    if not own:
+        return own
+    kept = _Holding(methods, _parts_of(own, methods))
+    # What a function outside is given with its arguments, `self` for example, is not looked at.
+    fed = {call for call, is_given in kept.calls() if joined(call) and (is_given or _last(call.func) not in JOINS)}
+    return own & _Holding(methods, fed.__contains__).attributes if fed else frozenset()
 
 
-class _Joined:
-    """What may hold a concatenation: variables by method, attributes by name, and the functions that give one back."""
+def _parts_of(attributes: Set[str], methods: Iterable[FunctionDef]) -> Callable[[ast.expr], bool]:
+    """Tells what is one of some attributes, or a variable that one is bound to."""
+    assigned = (node for method in methods for node in walk(method) if isinstance(node, ast.Assign))
+    values = (node.value for node in assigned if any(_is_one(target, attributes) for target in stored(node)))
+    names = {each.id for value in values for each in walk(value) if isinstance(each, ast.Name)}
+    return lambda value: _is_one(value, attributes) or (isinstance(value, ast.Name) and value.id in names)
 
-    def __init__(self, methods: Collection[FunctionDef], joins: Callable[[ast.expr], bool]) -> None:
+
+def _is_one(value: ast.expr, attributes: Set[str]) -> bool:
+    return isinstance(value, ast.Attribute) and value.attr in attributes
+
+
+class _Holding:
+    """What may hold certain values: variables by method, attributes by name, and the functions that give one back."""
+
+    def __init__(self, methods: Collection[FunctionDef], is_source: Callable[[ast.expr], bool]) -> None:
         self.attributes: set[str] = set()
-        self._joins = joins
+        self._is_source = is_source
         self._giving: set[str] = set()
         self._variables: dict[str, set[str]] = {each.name: set() for each in methods}
         self._parts = {each.name: [part for part in walk(each) if isinstance(part, PARTS)] for each in methods}
@@ -41,6 +68,12 @@ class _Joined:
             for name, parts in self._parts.items():
                 self._here = name
                 self._look(parts)
+
+    def calls(self) -> Iterator[tuple[ast.Call, bool]]:
+        """Every call, with whether it may be given one of the values."""
+        for name, parts in self._parts.items():
+            self._here = name
+            yield from ((each, any(map(self._holds, _given(each)))) for each in parts if isinstance(each, ast.Call))
 
     def _size(self) -> int:
         return len(self.attributes) + len(self._giving) + sum(map(len, self._variables.values()))
@@ -90,7 +123,9 @@ class _Joined:
                 self._variables[owner] |= {part.arg for part in walk(function.args) if isinstance(part, ast.arg)}
 
     def _holds(self, value: ast.expr) -> bool:
-        """Whether an expression may be a concatenation, a view of one, or hold one."""
+        """Whether an expression may be one of the values, a view of one, or hold one."""
+        if self._is_source(value):
+            return True
         match value:
             case ast.Name(id=name):
                 return name in self._variables[self._here]
@@ -98,18 +133,14 @@ class _Joined:
                 return name in self.attributes or (name in VIEWS and self._holds(inner))
             case ast.Call():
                 return self._gives(value)
-            case ast.DictComp(value=inner) | ast.Lambda(body=inner):
-                return self._holds(inner)
-            case ast.ListComp(elt=inner) | ast.SetComp(elt=inner) | ast.GeneratorExp(elt=inner):
-                return self._holds(inner)
         return any(map(self._holds, _held(value)))
 
     def _gives(self, call: ast.Call) -> bool:
         name = _last(call.func)
-        if name in JOINS or name in self._giving or self._joins(call.func):
+        if name in self._giving:
             return True
         if isinstance(call.func, ast.Attribute):
-            return name in VIEWS | TAKING and self._holds(call.func.value)
+            return name in KEEPING and self._holds(call.func.value)
         return self._holds(call.func) or any(map(self._holds, _given(call)))
 
 
@@ -129,6 +160,10 @@ def _held(value: ast.expr) -> Iterator[ast.expr]:
     """What an expression that computes nothing is, or holds; operators and the like make something new."""
     match value:
         case ast.Subscript(value=inner) | ast.Starred(value=inner) | ast.Await(value=inner) | ast.NamedExpr(value=inner):
+            yield inner
+        case ast.ListComp(elt=inner) | ast.SetComp(elt=inner) | ast.GeneratorExp(elt=inner):
+            yield inner
+        case ast.DictComp(value=inner) | ast.Lambda(body=inner):
             yield inner
         case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Set(elts=items) | ast.Dict(values=items):
             yield from items

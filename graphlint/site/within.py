@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import TYPE_CHECKING
 
+from graphlint.outline import mentions as may_hold
 from graphlint.project import FunctionDecl, Module, Project
-from graphlint.regions import Forward, Marked, forwards, marked
+from graphlint.regions import Forward, Marked, forwards, marked, written
 from graphlint.site.mentions import mentions
-from graphlint.source import lines
 from graphlint.syntax import nested, stored, walk
 
 if TYPE_CHECKING:
@@ -30,9 +31,8 @@ COLLECTIVE_NAMES = frozenset(
      "reduce_scatter_tensor", "all_gather_tensor", "all_to_all", "barrier"}
 )  # fmt: skip
 GROWS = ("cat(", "stack(")
-CATS = frozenset({"cat", "concat", "hstack", "vstack"})
 CAT_WORDS = ("cat", "stack")
-"""One of these is in every one of them."""
+CATS = frozenset({"cat", "concat", "hstack", "vstack"})
 
 
 def regions(project: Project, module: Module) -> Iterator[Story]:
@@ -52,13 +52,11 @@ def regions(project: Project, module: Module) -> Iterator[Story]:
 
 def _signs(project: Project, module: Module, names: frozenset[str]) -> Callable[[ast.ClassDef], bool]:
     """Tells whether a class of a file mentions one of some names, or lets something grow."""
-    code = lines(module.source)
 
     def has_sign(node: ast.ClassDef) -> bool:
-        first = min([node.lineno, *(mark.lineno for mark in node.decorator_list)])
-        text = "\n".join(code[first - 1 : node.end_lineno])
+        text = written(module, node)
         return (any(name in text for name in names) and mentions(node, names)) or (
-            any(word in text for word in CAT_WORDS) and _grows(project, module, node)
+            any(word in text for word in GROWS) and _grows(project, module, node)
         )
 
     return has_sign
@@ -101,7 +99,7 @@ def _marked(project: Project, module: Module, mark: Marked) -> Story:
 
 
 def _grows(project: Project, module: Module, node: ast.ClassDef) -> bool:
-    """Whether a method of a class concatenates and reads an attribute that is bound to such a result outside `__init__`."""
+    """Whether a method of a class concatenates and reads an attribute that grows so outside `__init__`."""
     methods = [each for each in node.body if isinstance(each, FunctionDef) and each.name != "__init__"]
     bound = {attr for method in methods for attr in _bound(method)}
     reading = [each for each in methods if mentions(each, CATS) and bound & _read(each)] if bound else []
@@ -109,11 +107,17 @@ def _grows(project: Project, module: Module, node: ast.ClassDef) -> bool:
         return False
     from graphlint.site.growth import JOINS, grown
 
-    def joins(function: ast.expr) -> bool:
-        found = project.dotted(module, function) if isinstance(function, ast.Name) else None
-        return isinstance(found, FunctionDecl) and mentions(found.node, JOINS)
+    @cache
+    def joins(name: str) -> bool:
+        found = project.lookup(module, name)
+        # The text says no before the body of a function in another file is parsed.
+        return (
+            isinstance(found, FunctionDecl)
+            and any(may_hold(found.node, word) for word in CAT_WORDS)
+            and mentions(found.node, JOINS)
+        )
 
-    own = bound & grown(methods, joins)
+    own = grown(methods, bound, joins)
     return any(own & _read(each) for each in reading)
 
 
