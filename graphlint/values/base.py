@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import enum
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, TypeVar
 from zlib import crc32
 
 from graphlint.project import ClassDecl, FunctionDecl
@@ -52,16 +52,18 @@ _memos: list[dict[Any, Any]] = []
 class Value:
     """Base of all values; instances are created through `intern` only."""
 
-    __slots__ = ("order",)
-    order: int
+    __slots__ = ("_order",)
+    _order: int
     fields: ClassVar[tuple[str, ...]] = ()
 
-    def __getattr__(self, name: str) -> Any:
-        if name != "order":
-            raise AttributeError(name)
-        # Only members of unions are ever put in order.
-        self.order = _order_of((type(self), *(getattr(self, field) for field in self.fields)))
-        return self.order
+    @property
+    def order(self) -> int:
+        """A number that depends on the content only; just members of unions are ever asked for it."""
+        try:
+            return self._order
+        except AttributeError:
+            self._order = _order_of((type(self), *(getattr(self, field) for field in self.fields)))
+            return self._order
 
     def replace(self: V, **changes: Any) -> V:
         return type(self)(*(changes.get(name, getattr(self, name)) for name in self.fields))
@@ -80,7 +82,7 @@ def intern(cls: type[V], *content: Any) -> V:
         for name, part in zip(cls.fields, content):
             setattr(found, name, part)
         _pool[key] = found
-    return cast("V", found)
+    return found  # type: ignore[return-value]  # what stands under a class is one of it
 
 
 def memo(table: dict[K, Value]) -> dict[K, Value]:
