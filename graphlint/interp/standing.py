@@ -6,6 +6,7 @@ known already; the changed file is then like one more file of a batch.
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -74,6 +75,8 @@ class Standing:
         self._project = Project(sources, noted, names, roots)
         self._reader = Reader(self._project, named, told)
         self._given = {module.source.path: module for module in self._project.given}
+        gc.unfreeze()  # what the desk set aside is garbage now
+        gc.collect()
 
     def _stands(self) -> bool:
         """Whether what was read from disk is as it was, and no name can have come to stand for another file."""
