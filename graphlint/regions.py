@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from graphlint.project import ClassDecl, FunctionDecl, Module, Outside, Project
 from graphlint.record import NamedTuple
@@ -129,9 +129,7 @@ def _is_named(module: Module, owner: ClassDecl | None, name: str, named: Collect
 def sites(module: Module) -> Iterator[Site]:
     """The outermost functions (or the module's top) in which something is captured, compiled or handed out as a case."""
     text = module.source.text
-    # Plain searches first: the pattern takes a hundred times as long, and hardly any file holds one of the words.
-    captures = any(word in text for word in CAPTURING_WORDS) and CAPTURING.search(text)
-    if not captures and not ('"fn"' in text and '"args"' in text):
+    if not matches(text, CAPTURING_WORDS, CAPTURING) and not ('"fn"' in text and '"args"' in text):
         return
     managers = _managers(module.source.tree.body)
     for node, owner in _functions(module.source.tree.body, None, module):
@@ -144,6 +142,17 @@ def sites(module: Module) -> Iterator[Site]:
     ]
     if any(_is_site(module, node) or _enters(node, managers) for node in rest):
         yield Site(module, None)
+
+
+def matches(text: str, words: Iterable[str], pattern: re.Pattern[str]) -> bool:
+    """Whether a pattern matches that begins with one of some words: to search for it takes a hundred times as long."""
+    for word in words:
+        at = text.find(word)
+        while at >= 0:
+            if pattern.match(text, at):
+                return True
+            at = text.find(word, at + 1)
+    return False
 
 
 def _functions(

@@ -7,7 +7,7 @@ the class lets grow.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 
 from graphlint.site.names import PUTTING, VIEWS
 from graphlint.syntax import stored, walk
@@ -18,6 +18,14 @@ JOINS = frozenset({"cat", "concat", "hstack", "vstack", "stack"})
 KEEPING = VIEWS | {"get", "pop", "items", "values", "copy"}
 """Methods that give the tensor itself, or what was put into a container."""
 
+Parts = Mapping[str, Sequence[ast.AST]]
+"""By method, where something comes to be held by something else."""
+
+PARTS = frozenset(
+    {ast.Call, ast.Return, ast.Yield, ast.For, ast.AsyncFor, ast.Assign, ast.AnnAssign, ast.comprehension, ast.NamedExpr,
+     ast.FunctionDef, ast.AsyncFunctionDef}
+)  # fmt: skip
+
 
 def grown(methods: Collection[FunctionDef], bound: Set[str], joins: Callable[[str], bool]) -> Set[str]:
     """The attributes, among those that methods bind, that may get a concatenation of one of them.
@@ -25,23 +33,26 @@ def grown(methods: Collection[FunctionDef], bound: Set[str], joins: Callable[[st
     `joins` tells which functions outside the class may give one back.
     """
 
+    # A method of a file that is cut into definitions is of another type.
+    parts = {each.name: [each, *(part for part in walk(each) if type(part) in PARTS)] for each in methods}
+
     def joined(value: ast.expr) -> bool:
         if not isinstance(value, ast.Call):
             return False
         return _last(value.func) in JOINS or (isinstance(value.func, ast.Name) and joins(value.func.id))
 
-    own = bound & _Holding(methods, joined).attributes
+    own = bound & _Holding(parts, joined).attributes
     if not own:
         return own
-    kept = _Holding(methods, _parts_of(own, methods))
+    kept = _Holding(parts, _parts_of(own, parts))
     # What a function outside is given with its arguments, `self` for example, is not looked at.
     fed = {call for call, is_given in kept.calls() if joined(call) and (is_given or _last(call.func) not in JOINS)}
-    return own & _Holding(methods, fed.__contains__).attributes if fed else frozenset()
+    return own & _Holding(parts, fed.__contains__).attributes if fed else frozenset()
 
 
-def _parts_of(attributes: Set[str], methods: Iterable[FunctionDef]) -> Callable[[ast.expr], bool]:
+def _parts_of(attributes: Set[str], parts: Parts) -> Callable[[ast.expr], bool]:
     """Tells what is one of some attributes, or a variable that one is bound to."""
-    assigned = (node for method in methods for node in walk(method) if isinstance(node, ast.Assign))
+    assigned = (node for some in parts.values() for node in some if isinstance(node, ast.Assign))
     values = (node.value for node in assigned if any(_is_one(target, attributes) for target in stored(node)))
     names = {each.id for value in values for each in walk(value) if isinstance(each, ast.Name)}
     return lambda value: _is_one(value, attributes) or (isinstance(value, ast.Name) and value.id in names)
@@ -54,20 +65,21 @@ def _is_one(value: ast.expr, attributes: Set[str]) -> bool:
 class _Holding:
     """What may hold certain values: variables by method, attributes by name, and the functions that give one back."""
 
-    def __init__(self, methods: Collection[FunctionDef], is_source: Callable[[ast.expr], bool]) -> None:
+    def __init__(self, parts: Parts, is_source: Callable[[ast.expr], bool]) -> None:
         self.attributes: set[str] = set()
         self._is_source = is_source
         self._giving: set[str] = set()
-        self._variables: dict[str, set[str]] = {each.name: set() for each in methods}
-        self._parts = {each.name: [part for part in walk(each) if isinstance(part, PARTS)] for each in methods}
-        self._functions = _functions(self._parts)
+        self._variables: dict[str, set[str]] = {name: set() for name in parts}
+        self._parts = parts
+        self._functions = _functions(parts)
+        self._names = {name for name, _ in self._functions} | PUTTING
         self._here = ""
         known = -1
         while known != self._size():
             known = self._size()
-            for name, parts in self._parts.items():
+            for name, some in parts.items():
                 self._here = name
-                self._look(parts)
+                self._look(some)
 
     def calls(self) -> Iterator[tuple[ast.Call, bool]]:
         """Every call, with whether it may be given one of the values."""
@@ -113,8 +125,7 @@ class _Holding:
     def _give(self, call: ast.Call) -> None:
         """What a container or a function of the class is given stays there."""
         name = _last(call.func)
-        is_known = name in PUTTING or any(name == each for each, _ in self._functions)
-        if not is_known or not any(map(self._holds, _given(call))):
+        if name not in self._names or not any(map(self._holds, _given(call))):
             return
         if isinstance(call.func, ast.Attribute) and name in PUTTING:
             self._put(call.func.value)
@@ -144,14 +155,7 @@ class _Holding:
         return self._holds(call.func) or any(map(self._holds, _given(call)))
 
 
-PARTS = (
-    ast.Call, ast.Return, ast.Yield, ast.For, ast.AsyncFor, ast.Assign, ast.AnnAssign, ast.comprehension, ast.NamedExpr,
-    ast.FunctionDef, ast.AsyncFunctionDef,
-)  # fmt: skip
-"""Where something comes to be held by something else."""
-
-
-def _functions(parts: Mapping[str, Iterable[ast.AST]]) -> dict[tuple[str, str], FunctionDef]:
+def _functions(parts: Parts) -> dict[tuple[str, str], FunctionDef]:
     """Methods and the functions in them, by name and by the method they stand in."""
     return {(each.name, owner): each for owner, some in parts.items() for each in some if isinstance(each, FunctionDef)}
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from graphlint.project import Module, Project
 from graphlint.record import NamedTuple
+from graphlint.regions import matches
 from graphlint.site.mentions import mentions
 from graphlint.syntax import walk
 
@@ -49,8 +50,7 @@ class Words(NamedTuple):
 
 def walks(project: Project, module: Module) -> Iterator[list[Act]]:
     """The acts of every root of a file."""
-    # Plain searches first: the pattern takes a hundred times as long, and hardly any file holds one of the words.
-    if not any(word in module.source.text for word in SITE_WORDS) or not SITE.search(module.source.text):
+    if not matches(module.source.text, SITE_WORDS, SITE):
         return
     tree = {node: _words(node) for node in module.source.tree.body}
     if not any(words.captures for words in tree.values()):

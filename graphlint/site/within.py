@@ -102,7 +102,7 @@ def _grows(project: Project, module: Module, node: ast.ClassDef) -> bool:
     """Whether a method of a class concatenates and reads an attribute that grows so outside `__init__`."""
     methods = [each for each in node.body if isinstance(each, FunctionDef) and each.name != "__init__"]
     bound = {attr for method in methods for attr in _bound(method)}
-    reading = [each for each in methods if mentions(each, CATS) and bound & _read(each)] if bound else []
+    reading = [each for each in methods if _joins(module, each) and bound & _read(each)] if bound else []
     if not reading:
         return False
     from graphlint.site.growth import JOINS, grown
@@ -119,6 +119,11 @@ def _grows(project: Project, module: Module, node: ast.ClassDef) -> bool:
 
     own = grown(methods, bound, joins)
     return any(own & _read(each) for each in reading)
+
+
+def _joins(module: Module, node: FunctionDef) -> bool:
+    text = written(module, node)
+    return any(word in text for word in CAT_WORDS) and mentions(node, CATS)
 
 
 def _bound(node: FunctionDef) -> Iterator[str]:
