@@ -74,12 +74,12 @@ class _Holding:
         self._functions = _functions(parts)
         self._names = {name for name, _ in self._functions} | PUTTING
         self._here = ""
-        known = -1
-        while known != self._size():
-            known = self._size()
-            for name, some in parts.items():
+        looked: dict[str, tuple[int, int, int]] = {}
+        while unseen := [name for name in parts if looked.get(name) != self._known(name)]:
+            for name in unseen:
+                looked[name] = self._known(name)
                 self._here = name
-                self._look(some)
+                self._look(parts[name])
 
     def calls(self) -> Iterator[tuple[ast.Call, bool]]:
         """Every call, with whether it may be given one of the values."""
@@ -87,8 +87,9 @@ class _Holding:
             self._here = name
             yield from ((each, any(map(self._holds, _given(each)))) for each in parts if isinstance(each, ast.Call))
 
-    def _size(self) -> int:
-        return len(self.attributes) + len(self._giving) + sum(map(len, self._variables.values()))
+    def _known(self, name: str) -> tuple[int, int, int]:
+        """How much is known of what a method rests on."""
+        return len(self.attributes), len(self._giving), len(self._variables[name])
 
     def _look(self, parts: Iterable[ast.AST]) -> None:
         for node in parts:

@@ -82,7 +82,7 @@ class Walker:
         is_partial: bool = False,
     ) -> Act:
         done = Act(verb, node, self.frame, self.layer, thing, slot, other, name, call, is_partial, self.maybe > 0)
-        if not self.is_spent:
+        if len(self.acts) < self.limit:
             self.acts.append(done)
         return done
 
