@@ -121,12 +121,13 @@ class Run:
         self.files = {each.name: each for each in self.discovery.files}
         self.around = parts(unlisted(self.discovery))
         self.looks = Looks(self.before.looks, (str(each.path) for each in self.discovery.files), self.when)
+        before = self.before
         self.facts, stale = self._stale()
-        self.entries = {n: each for n, each in self.before.entries.items() if n in self.files and n not in stale}
+        self.entries = {n: each for n, each in before.entries.items() if n in self.files and n not in stale}
         if stale:
             self._analyse(stale, None)
         only = only_compiled(self.entries.values())
-        otherwise = self._misjudged(only)
+        otherwise = self._misjudged(only, only == only_compiled(before.entries.values()))
         if otherwise:
             self._analyse(otherwise, only)
         self.entries = {name: self.entries[name] for name in self.files}
@@ -150,7 +151,7 @@ class Run:
             for name, each in self.files.items()
             if (entry := before.entries.get(name)) is None
             or entry.path in changed
-            or not bad.isdisjoint(entry.needs)
+            or (bad and not bad.isdisjoint(tree.needs(entry)))
             or not (same or (entry.path, tuple(entry.home)) == (str(each.path), self._home(each.path)))
         )
 
@@ -166,7 +167,7 @@ class Run:
         numbers = {fact: number for number, fact in enumerate(self.facts)}
         for each in slips:
             path = self.files[each.name].path
-            needs = sorted(map(numbers.__getitem__, ledger.needs.get(each.name, ())))
+            needs = " ".join(map(str, sorted(map(numbers.__getitem__, ledger.needs.get(each.name, ())))))
             self.entries[each.name] = Entry(
                 each.name,
                 str(path),
@@ -181,13 +182,18 @@ class Run:
                 self.shelf.add(each.text),
             )
 
-    def _misjudged(self, only: frozenset[str]) -> frozenset[str]:
-        """The files that have a class of which another file says now how it is run."""
+    def _misjudged(self, only: frozenset[str], as_before: bool) -> frozenset[str]:
+        """The files that have a class of which another file says now how it is run; of those that are kept, if any did."""
         return frozenset(
-            name
-            for name, each in self.entries.items()
+            each.name
+            for each in (self._fresh() if as_before else self.entries.values())
             if (only or each.used) and only & self._names(each) != frozenset(each.used)
         )
+
+    def _fresh(self) -> list[Entry]:
+        """The entries that are new."""
+        before = self.before.entries
+        return [each for name, each in self.entries.items() if before.get(name) is not each]
 
     def _names(self, entry: Entry) -> frozenset[str]:
         if self._is_kept(entry):
@@ -224,7 +230,7 @@ class Run:
         if self._is_chosen_anew():
             return frozenset(around.union(*(each.found_in for each in (*here.values(), *before.values()))))
         gone = [each.found_in for name, each in before.items() if name not in here]
-        come = [self._says_else(each) for each in here.values() if not self._is_kept(each)]
+        come = [self._says_else(each) for each in self._fresh()]
         return frozenset(around.union(*gone, *come))
 
     def _says_else(self, entry: Entry) -> set[str]:
@@ -264,12 +270,10 @@ class Run:
         Which findings of a region are kept is decided by its own file and by those its findings are in, and all of these
         are among what its file rests on; so the regions of an account that still holds are as they were.
         """
-        anew = self._is_chosen_anew()
-        for name, each in self.entries.items():
-            if anew or not self._is_kept(each):
-                account = tree.account(self.shelf.read(each.text))
-                regions = [rows.region_row(region, name) for region in chooser.regions(account, kept)]
-                self.entries[name] = each._replace(regions=regions)
+        for each in list(self.entries.values()) if self._is_chosen_anew() else self._fresh():
+            account = tree.account(self.shelf.read(each.text))
+            regions = [rows.region_row(region, each.name) for region in chooser.regions(account, kept)]
+            self.entries[each.name] = each._replace(regions=regions)
 
     def after(self) -> Tree:
         """What is to be kept."""
@@ -288,13 +292,16 @@ class Run:
 
     def _numbered(self) -> tuple[dict[Fact, str], dict[str, Entry]]:
         """The facts that are needed, and the entries with their numbers; a few that nobody needs do no harm."""
-        used = set[int]().union(*(each.needs for each in self.entries.values()))
+        if len(self.facts) == len(self.before.facts):
+            return self.facts, self.entries
+        used = set[int]().union(*map(tree.needs, self.entries.values()))
         if len(self.facts) < MOST_FACTS * len(used) + 1:
             return self.facts, self.entries
         place = {number: index for index, number in enumerate(sorted(used))}
         facts = {fact: path for number, (fact, path) in enumerate(self.facts.items()) if number in used}
         entries = {
-            name: each._replace(needs=list(map(place.__getitem__, each.needs))) for name, each in self.entries.items()
+            name: each._replace(needs=" ".join(str(place[number]) for number in tree.needs(each)))
+            for name, each in self.entries.items()
         }
         return facts, entries
 
@@ -302,9 +309,7 @@ class Run:
         """The folders on which the facts rest; those of facts that were known are looked at as the run begins."""
         here, before = self.folders, self.before
         names = {fact for fact in facts if not here or fact not in before.facts}
-        names.update(
-            (root, name)
-            for root, name in (each.home for each in self.entries.values() if not here or not self._is_kept(each))
-        )
+        homes = (each.home for each in (self._fresh() if here else self.entries.values()))
+        names.update((root, name) for root, name in homes)
         fresh = self.roots.folders_of(names).difference(here)
         return {**here, **looks.settled(fresh, self.when)}

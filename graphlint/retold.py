@@ -84,15 +84,18 @@ class Retold:
 
     def _regions(self) -> Regions:
         every = joined((name, row) for name, each in self.entries.items() for row in each.regions)
-        clean = sum(row[VERDICT] == "clean" for _, row in every)
+        faulty = [each for each in every if each[1][VERDICT] != "clean"]
 
         def made() -> Iterator[RegionReport]:
             yield from sorted((rows.region(row, name) for name, row in every), key=by_place)
 
         def some(number: int) -> Sequence[RegionReport]:
-            return [rows.region(row, name) for name, row in nsmallest(number, every, key=_rank)]
+            return [
+                rows.region(row, name)
+                for name, row in nsmallest(number, faulty if number <= len(faulty) else every, key=_rank)
+            ]
 
-        return Regions(made, len(every), clean, some)
+        return Regions(made, len(every), len(every) - len(faulty), some)
 
 
 NAME, FILE, LINE, VERDICT, FINDINGS = 0, 2, 3, 7, 8

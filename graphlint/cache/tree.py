@@ -53,14 +53,14 @@ class Slip(NamedTuple):
 class Entry(NamedTuple):
     """One file of a run.
 
-    `home` is the name under which the file is a module, `needs` are the facts that its result rests on, `regions` the rows
-    of what was predicted; the rest is as in a slip.
+    `home` is the name under which the file is a module, `needs` are the facts that its result rests on, as words, `regions`
+    the rows of what was predicted; the rest is as in a slip.
     """
 
     name: str
     path: str
     home: Sequence[str]
-    needs: Sequence[int]
+    needs: str
     found_in: Sequence[str]
     compiled: Sequence[str]
     captured: Sequence[str]
@@ -87,6 +87,11 @@ class Tree:
     entries: dict[str, Entry] = field(default_factory=dict)
     pages: dict[str, Told] = field(default_factory=dict)
     lines: dict[str, bytes] = field(default_factory=dict, compare=False)
+
+
+def needs(entry: Entry) -> map[int]:
+    """The numbers of the facts that a file rests on; they are read only when some fact has changed."""
+    return map(int, entry.needs.split())
 
 
 def slip(account: Account) -> Slip:
