@@ -12,19 +12,22 @@ from typing import TypeVar
 
 from graphlint.discover import Found
 from graphlint.errors import Unreadable
-from graphlint.source import Source, lines
+from graphlint.source import Source, content, lines
 
 R = TypeVar("R")
 Job = Callable[[Sequence[Found]], R]
 
-BATCH = 24
+BATCH = 16
 """Files in a batch: enough to share what a library's models have in common, few enough to stay small."""
 
-WORTHWHILE = 2 * BATCH
+WORTHWHILE = 3 * BATCH
 """Files from which on processes are started: fewer take less time than importing `multiprocessing`."""
 
-SAMPLE = 24
+SAMPLE = 12
 """Files that are worked through before any process is forked, so that all of them begin with what these share."""
+
+LOOKED_AT = 8 * SAMPLE
+"""Files that are looked at to find these."""
 
 
 def batches(files: Sequence[Found]) -> list[Sequence[Found]]:
@@ -33,13 +36,26 @@ def batches(files: Sequence[Found]) -> list[Sequence[Found]]:
 
 
 def spread(files: Sequence[Found], job: Job[R]) -> Iterator[R]:
-    """The result of `job` for every batch, in order; raises `RuntimeError` if a process that works on it is killed."""
+    """The result of `job` for every batch, in order; raises `Killed` if a process that works on it is."""
     if len(files) < WORTHWHILE or not hasattr(os, "fork"):
         yield from map(job, batches(files))
         return
     from graphlint.forked import forked  # 16 ms, which a small run would feel
 
-    yield from forked(batches(files), files[:: len(files) // SAMPLE + 1], job, processors())
+    yield from forked(batches(files), _sample(files), job, processors())
+
+
+def _sample(files: Sequence[Found]) -> Sequence[Found]:
+    some = [each for each in files[:: len(files) // LOOKED_AT + 1] if _holds_model(each)]
+    return some[:: len(some) // SAMPLE + 1]
+
+
+def _holds_model(found: Found) -> bool:
+    """Whether a file looks like one that takes long."""
+    try:
+        return b"def forward(" in content(found.path)
+    except Unreadable:
+        return False
 
 
 def processors() -> int:
