@@ -18,6 +18,7 @@ from graphlint.commands import quick
 from graphlint.config import Config
 from graphlint.interp import interpreter
 from graphlint.registry import Registry
+from graphlint.report import text
 from graphlint.rerun import Kept, recheck
 from graphlint.types import Report
 from tests.benchmarks.edits import Editor
@@ -213,28 +214,14 @@ def test_texts_that_are_damaged_are_made_anew(
     assert kept() == cold(rules)
 
 
-def test_a_pack_that_is_gone_is_made_anew(
-    package: Path, tmp_path: Path, kept: Callable[[], Report], rules: Registry
+def test_text_is_put_together_from_pieces_that_were_printed_before(
+    package: Path, kept: Callable[[], Report], rules: Registry
 ) -> None:
-    kept()
-    for path in (tmp_path / "cache").glob(f"*{shelf.ENDING}"):
-        path.unlink()
-    assert kept() == cold(rules)
-
-
-def test_many_small_packs_become_one(package: Path, tmp_path: Path, kept: Callable[[], Report], rules: Registry) -> None:
-    for number in range(shelf.MOST + 2):
-        (package / "model_1.py").write_text("\n" * number + MODEL.format(number="1"))
-        report = kept()
-    assert report == cold(rules)
-    loaded = tree.load(str(tmp_path / "cache"), "a.tree", "basis")
-    assert loaded is not None
-    assert 1 < len({each.text.pack for each in loaded.entries.values()}) < shelf.MOST
-    for path in (tmp_path / "cache").glob(f"*{shelf.ENDING}"):
-        os.utime(path, (0, 0))
-    (package / "model_1.py").write_text(MODEL.format(number="9"))
-    assert kept() == cold(rules)
-    assert len(list((tmp_path / "cache").glob(f"*{shelf.ENDING}"))) < shelf.MOST
+    pieces: dict[str, str] = {}
+    for file, known in (("helper.py", 1), ("model_1.py", 2), ("helper.py", 2)):
+        assert text.render(kept(), known=pieces) == text.render(cold(rules))
+        assert len(pieces) == known
+        (package / file).write_text("\n" + (package / file).read_text())
 
 
 def test_a_folder_that_cannot_be_written_changes_nothing(
@@ -378,18 +365,6 @@ def test_what_was_written_while_a_run_went_on_proves_nothing(tmp_path: Path) -> 
     now = os.stat(tmp_path).st_mtime_ns
     assert not printed.is_settled(seen, now + 1_000_000_000)
     assert printed.is_settled(seen, now + 3_000_000_000)
-
-
-def test_pieces_of_what_was_printed_outlive_a_change(tmp_path: Path) -> None:
-    folder, file = str(tmp_path / "cache"), "a.printed"
-    os.mkdir(folder)
-    said = printed.Printed(1, "— one\n\ntwo\n", {"a": "— one", "b": "two"})
-    for holds in (True, False):
-        said.holds = holds
-        assert printed.save(folder, file, said, {str(tmp_path): witness.look(str(tmp_path))})
-        again = printed.load(folder, file)
-        assert again is not None and (again.status, again.text, again.holds) == (1, said.text, holds)
-        assert again.pieces == ({} if holds else said.pieces)
 
 
 def test_four_runs_at_once_on_one_folder_say_the_same(package: Path, tmp_path: Path) -> None:
