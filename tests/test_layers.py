@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 LAYERS = (
-    ("graphlint", "digest", "record", "types", "later", "errors", "case"),
+    ("graphlint", "digest", "frames", "record", "types", "later", "errors", "case"),
     ("events", "site_events"),
     ("notebook", "syntax", "roots", "asked", "source", "outline"),
     ("discover", "options", "config", "perfile", "forked", "spread"),
