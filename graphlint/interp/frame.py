@@ -117,6 +117,7 @@ class Frame:
         "conditional",
         "continues",
         "devices",
+        "env",
         "globals",
         "inputs",
         "live",
@@ -137,6 +138,7 @@ class Frame:
         self.machine = machine
         self.module = module
         self.summary = summary
+        self.env = env
         self.scope = Scope(env, parent)
         self.live = Target.BOTH
         self.owner: ClassDecl | None = None
@@ -155,10 +157,6 @@ class Frame:
         self.arm: Arm = ()
         self.inputs: frozenset[str] = frozenset()
 
-    @property
-    def env(self) -> dict[str, Value]:
-        return self.scope.env
-
     def eval(self, node: ast.expr) -> Value:
         return EXPRESSIONS[type(node)](self, node)
 
@@ -170,10 +168,10 @@ class Frame:
             STATEMENTS[type(node)](self, node)
 
     def save(self) -> State:
-        return State(dict(self.scope.env), self.live)
+        return State(dict(self.env), self.live)
 
     def restore(self, state: State) -> None:
-        self.scope.env = state.env
+        self.env = self.scope.env = state.env
         self.live = state.live
 
     def merge(self, *states: State) -> None:
@@ -183,10 +181,11 @@ class Frame:
             self.live = NONE
             return
         if len(reached) == 1:
-            self.scope.env = dict(reached[0].env)
+            self.env = self.scope.env = dict(reached[0].env)
             self.live = reached[0].live
             return
-        self.scope.env, live = _join_envs(reached), NONE
+        self.env = self.scope.env = _join_envs(reached)
+        live = NONE
         for state in reached:
             live |= state.live
         self.live = live

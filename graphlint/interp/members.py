@@ -49,6 +49,7 @@ class Read:
         self.binders: dict[ClassDecl, dict[str, list[ast.FunctionDef]]] = {}
         self.counted: dict[tuple[ClassDecl, str], bool] = {}
         self.reaches: dict[tuple[ClassDecl, str], Reach] = {}
+        self.registers: dict[ast.FunctionDef, bool] = {}
         self.setters: dict[tuple[ClassDecl, str], bool] = {}
         self.writers: dict[tuple[ClassDecl, str, bool], list[FunctionDecl]] = {}
         self.writes: dict[ast.FunctionDef, Writes] = {}
@@ -115,15 +116,19 @@ def sets(machine: Machine, decl: ClassDecl, method: str) -> bool:
     if known is None:
         own = [(base, found) for base, found in methods(machine, decl) if found.name == method]
         known = machine.read.setters[key] = any(
-            (method != "__init__" and writes(machine, found).values) or registers(base, found) for base, found in own
+            (method != "__init__" and writes(machine, found).values) or registers(machine, base, found)
+            for base, found in own
         )
     return known
 
 
-def registers(base: ClassDecl, method: ast.FunctionDef) -> bool:
+def registers(machine: Machine, base: ClassDecl, method: ast.FunctionDef) -> bool:
     """Whether a method gives its object parts in other ways than by assignment."""
-    text = "\n".join(lines(base.module.source)[method.lineno - 1 : method.end_lineno])
-    return REGISTERING.search(text) is not None
+    known = machine.read.registers.get(method)
+    if known is None:
+        text = "\n".join(lines(base.module.source)[method.lineno - 1 : method.end_lineno])
+        known = machine.read.registers[method] = REGISTERING.search(text) is not None
+    return known
 
 
 class Reach(NamedTuple):
@@ -153,7 +158,7 @@ def _reach(machine: Machine, decl: ClassDecl, method: str) -> Reach:
             asked, told, kept = _asked(machine, node)
             followed = [*asked, *(each for each in told if each in table and sets(machine, decl, each))]
             names.extend(each for each in dict.fromkeys(followed) if each in table and each not in names)
-            closed = closed and kept and not registers(base, node)
+            closed = closed and kept and not registers(machine, base, node)
             if len(found) > MOST_REACHED:
                 return Reach(tuple(found), False)
     return Reach(tuple(found), closed)

@@ -37,8 +37,12 @@ def path_of(node: ast.expr) -> str | None:
         return node.id
     if not isinstance(node, ast.Attribute):
         return None
-    owner = path_of(node.value)
-    return None if owner is None else f"{owner}.{node.attr}"
+    held = node.__dict__  # asked for at every read of the attribute
+    if "path" not in held:
+        owner = path_of(node.value)
+        held["path"] = None if owner is None else f"{owner}.{node.attr}"
+    path: str | None = held["path"]
+    return path
 
 
 def assign_attribute(frame: Frame, target: ast.Attribute, value: Value, node: ast.AST, augmented: bool) -> None:

@@ -96,7 +96,7 @@ def run_return(frame: Frame, node: ast.Return) -> None:
 
 @statement(ast.Raise)
 def run_raise(frame: Frame, node: ast.Raise) -> None:
-    if node.exc is not None:
+    if node.exc is not None and frame.recording:
         # Where this runs, the region has failed already.
         ceiling, frame.ceiling = frame.ceiling, Confidence.POSSIBLE
         frame.eval(node.exc)
@@ -107,8 +107,7 @@ def run_raise(frame: Frame, node: ast.Raise) -> None:
 @statement(ast.If)
 def run_if(frame: Frame, node: ast.If) -> None:
     outcome = test(frame, node.test, "if")
-    before = frame.save()
-    ends = []
+    env, live, ends = frame.env, frame.live, []
     frame.conditional += 1
     unusual = not is_usual(node.test)
     frame.branches += unusual
@@ -117,7 +116,10 @@ def run_if(frame: Frame, node: ast.If) -> None:
     once = part_run_once(frame, node)
     passed = bool(once) and is_passed_over(frame, node)
     for part, arm, body in ((BODY, outcome.true, node.body), (ORELSE, outcome.false, node.orelse)):
-        frame.restore(State({**before.env, **arm.facts}, before.live & arm.live))
+        reached = live & arm.live
+        if not reached:
+            continue
+        frame.restore(State({**env, **arm.facts}, reached))
         if part == once:
             frame.ceiling = Confidence.POSSIBLE
         frame.arm = (*outer, id(body))
