@@ -27,16 +27,24 @@ class Below(dict[type[ast.AST], tuple[str, ...]]):
         return found
 
 
-BELOW = Below()
+class Blocks(dict[type[ast.AST], tuple[str, ...]]):
+    """The fields of each kind of node that may hold statements."""
+
+    def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
+        found = self[kind] = tuple(name for name in BODIES if name in kind._fields)
+        return found
+
+
+BELOW, BLOCKS = Below(), Blocks()
 
 
 def nested(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
     """Every statement, handler and case below some statements, those of nested functions and classes included."""
     for node in body:
         yield node
-        for field in BODIES:
+        for field in BLOCKS[type(node)]:
             inner = getattr(node, field, None)
-            if isinstance(inner, list):
+            if type(inner) is list:
                 yield from nested(inner)
 
 
