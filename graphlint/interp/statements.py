@@ -38,8 +38,18 @@ LOOP_PASSES = 3
 
 @statement(ast.Expr)
 def run_expression(frame: Frame, node: ast.Expr) -> None:
-    if not put_off(frame, node.value):
+    if not put_off(frame, node.value) and not _is_explored_itself(frame, node.value):
         frame.eval(node.value)
+
+
+def _is_explored_itself(frame: Frame, node: ast.expr) -> bool:
+    """Whether `super().update(...)` stands in an `update` that is run for what it writes: that of the base is run too."""
+    if not frame.machine.writes or frame.receiver is not frame.machine.writes[-1][0]:
+        return False
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr=name)):
+            return frame.summary.name == name
+    return False
 
 
 @statement(ast.Assign)
