@@ -40,6 +40,8 @@ MADE = {
 }
 """What these functions of Python give, whatever they are given."""
 
+SIZE = Number(Kind.INT, None, Origin.SHAPE)
+
 
 def explore(machine: Machine, value: Instance, record: Record, name: str) -> Value | None:
     """What the methods that write this attribute leave in it, whenever they run; None if there are none.
@@ -68,18 +70,37 @@ def _left(machine: Machine, value: Instance, decl: FunctionDecl, name: str) -> V
 
 def _said(machine: Machine, decl: FunctionDecl, written: Written) -> Value | None:
     """The value of what is assigned, where it is text, a flag or a number whatever the method is given."""
-    match written.value:
+    found = _told(written.value)
+    if found is None and isinstance(written.value, ast.Name) and decl.name != "forward":
+        name = written.value.id
+        found = _given(machine, decl, name) if name in decl.signature.order else _kept(decl, name)
+    if found is None and written.hint is not None:
+        found = _plain(annotated(machine, decl.module, written.hint, decl.owner))
+    return found
+
+
+def _told(value: ast.expr | None) -> Value | None:
+    """The value of an expression whose form says all about it."""
+    match value:
         case ast.Constant(value=None):
             return Nothing()
         case ast.Constant(value=bool()) | ast.Compare() | ast.UnaryOp(op=ast.Not()):
             return EITHER
         case ast.Constant(value=str()) | ast.JoinedStr():
             return Text()
-        case ast.Call(func=ast.Name(id=name)) if name in MADE:
-            return MADE[name]
-        case ast.Name(id=name) if decl.name != "forward":
-            return _given(machine, decl, name)
-    return None if written.hint is None else _plain(annotated(machine, decl.module, written.hint, decl.owner))
+        case ast.Call(func=ast.Name(id=name)):
+            return MADE.get(name)
+        case ast.Subscript(value=ast.Attribute(attr="shape"), slice=ast.Constant(value=int())):
+            return SIZE
+    return None
+
+
+def _kept(decl: FunctionDecl, name: str) -> Value | None:
+    """A variable of a method, if the form of all that is assigned to it says what it is."""
+    made = [each.value for each in decl.every(ast.Assign) if _binds(each, name)]
+    told = [each for each in map(_told, made) if each is not None]
+    bound = sum(_binds(node, name) for node in walk(decl.node))
+    return join_all(told) if told and len(told) == len(made) == bound else None
 
 
 def _given(machine: Machine, decl: FunctionDecl, name: str) -> Value | None:
