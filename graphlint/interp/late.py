@@ -21,6 +21,7 @@ from graphlint.values import (
     Number,
     Origin,
     Text,
+    Unknown,
     Value,
     join_all,
     loosened,
@@ -104,13 +105,22 @@ def _kept(decl: FunctionDecl, name: str) -> Value | None:
 
 
 def _given(machine: Machine, decl: FunctionDecl, name: str) -> Value | None:
-    """A parameter that a method never binds anew, if that is declared to be text, a flag or a number."""
+    """A parameter that a method never binds anew: declared to be text, a flag or a number, or nothing is known of it."""
     spec = decl.node.args
     arg = next((each for each in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs) if each.arg == name), None)
-    hint = None if arg is None or arg.annotation is None else annotated(machine, decl.module, arg.annotation, decl.owner)
+    if arg is None or any(_binds(node, name) for node in walk(decl.node)):
+        return None
+    if arg.annotation is None and name not in decl.signature.defaults and not _is_asked_about(decl, name):
+        return Unknown()
+    hint = None if arg.annotation is None else annotated(machine, decl.module, arg.annotation, decl.owner)
     if hint is None or any(isinstance(each, Nothing) for each in members(hint)):
         return None
-    return None if any(_binds(node, name) for node in walk(decl.node)) else _plain(hint)
+    return _plain(hint)
+
+
+def _is_asked_about(decl: FunctionDecl, name: str) -> bool:
+    asking = (*decl.every(ast.If), *decl.every(ast.IfExp), *decl.every(ast.While), *decl.every(ast.Assert))
+    return any(isinstance(node, ast.Name) and node.id == name for each in asking for node in walk(each.test))
 
 
 def _binds(node: ast.AST, name: str) -> bool:
