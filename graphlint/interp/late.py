@@ -119,7 +119,8 @@ def _given(machine: Machine, decl: FunctionDecl, name: str) -> Value | None:
 
 
 def _is_asked_about(decl: FunctionDecl, name: str) -> bool:
-    asking = (*decl.every(ast.If), *decl.every(ast.IfExp), *decl.every(ast.While), *decl.every(ast.Assert))
+    asking: list[ast.If | ast.IfExp | ast.While | ast.Assert] = [*decl.every(ast.If), *decl.every(ast.IfExp)]
+    asking += [*decl.every(ast.While), *decl.every(ast.Assert)]
     return any(isinstance(node, ast.Name) and node.id == name for each in asking for node in walk(each.test))
 
 
