@@ -291,7 +291,7 @@ def test_a_file_is_looked_at_with_the_project_around_it(folder: Path) -> None:
         (("--prune-baseline",), "`--prune-baseline` is given and there is no baseline\n  `--baseline FILE` names one"),
         (("--strict-baseline",), "`--strict-baseline` is given and there is no baseline"),
         (("--select", "gl101"), "did you mean `GL101`?"),
-        (("--torch-version", "1.13"), "must be a version such as \"2.11\", 2.0 or newer, not `1.13`"),
+        (("--torch-version", "1.13"), 'must be a version such as "2.11", 2.0 or newer, not `1.13`'),
     ],
 )
 def test_what_contradicts_itself_is_refused(folder: Path, arguments: tuple[str, ...], message: str) -> None:
@@ -320,7 +320,7 @@ def test_a_file_that_was_given_and_is_not_read_is_named(folder: Path) -> None:
         (b"cache-dir = 3", "`cache-dir` must be a string"),
         (b"\xff\xfe", "cannot be read: it is not UTF-8 text"),
         (b"[tool.graphlint]", "in `graphlint.toml` the keys stand by themselves"),
-        (b"torch-version = 2.11", "must be a version such as \"2.11\", 2.0 or newer, not `2.11`"),
+        (b"torch-version = 2.11", 'must be a version such as "2.11", 2.0 or newer, not `2.11`'),
         (b'capture-flags = ["x"]', "`capture-flags` must be a table of names with true or false"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ FIXTURES = Path(__file__).parents[1] / "fixtures"
 
 
 @pytest.fixture(scope="module")
-def findings(rules: Registry) -> tuple[Finding, ...]:
+def findings(rules: Registry) -> Sequence[Finding]:
     config = Config(root=FIXTURES, min_confidence=Confidence.POSSIBLE)
     return check([str(FIXTURES)], config, rules, interpret).findings
 
