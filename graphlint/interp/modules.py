@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
+from graphlint.interp.annotations import annotated
 from graphlint.interp.dispatch import ATTRIBUTES, apply, register
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import first, function, module_method
 from graphlint.interp.mutation import set_named
-from graphlint.interp.objects import class_member, record_of, store_attribute
+from graphlint.interp.objects import class_member, is_module, record_of, store_attribute
 from graphlint.interp.placement import place_named
+from graphlint.interp.record import Deferred
 from graphlint.types import Confidence
 from graphlint.values import (
     Arguments,
+    Bool,
     ClassValue,
     DeviceValue,
     ExternalObject,
+    Function,
     Graphed,
     Identity,
     Instance,
     Kind,
     Method,
     Nothing,
+    Number,
     Opaque,
     Place,
     Seq,
@@ -37,7 +43,12 @@ from graphlint.values import (
     tensors_in,
 )
 
+if TYPE_CHECKING:
+    from graphlint.interp.machine import Machine
+
 MOST_CHILDREN = 24
+PLAIN = (Bool, Nothing, Number, Seq, Table, Text)
+
 PARAMETER = Tensor(Place.DEVICE, Kind.FLOAT, None, Confidence.CERTAIN, "parameter")
 
 
@@ -108,10 +119,25 @@ def _submodule(frame: Frame, receiver: Value) -> Value:
     record = record_of(frame.machine, receiver)
     if len(record.written) > MOST_CHILDREN:
         return Unknown()
-    held: list[Value] = [value for _, value in record.parts(frame.machine) if isinstance(value, (Instance, ExternalObject))]
+    parts = record.parts(frame.machine, lambda _, bound: any(_may_be_module(frame.machine, what) for what in bound))
+    held: list[Value] = [value for _, value in parts if isinstance(value, (Instance, ExternalObject))]
     if record.children is not None:
         held.append(record.children.element() if isinstance(record.children, (Seq, Table)) else record.children)
     return join_all(held) if held else Unknown()
+
+
+def _may_be_module(machine: Machine, what: Value | Deferred) -> bool:
+    """Whether what an attribute is bound to may be a module; a call that is declared to give something else is not made."""
+    callee = what.callee(machine) if isinstance(what, Deferred) else None
+    if isinstance(callee, ClassValue):
+        return is_module(machine, callee.decl)
+    node = callee.decl.node if isinstance(callee, Function) else None
+    if not isinstance(callee, Function) or not isinstance(node, ast.FunctionDef) or node.returns is None:
+        return True
+    given = members(annotated(machine, callee.decl.module, node.returns, callee.decl.owner))
+    return any(
+        is_module(machine, each.decl) if isinstance(each, Instance) else not isinstance(each, PLAIN) for each in given
+    )
 
 
 @module_method(

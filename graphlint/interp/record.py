@@ -7,7 +7,7 @@ variables of that moment and evaluated when the attribute is first asked for.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from graphlint.interp.frame import Frame, Summary
@@ -30,6 +30,15 @@ class Deferred:
         self.frame = frame
         self.env = dict(frame.env)
         self.node = node
+
+    def callee(self, machine: Machine) -> Value | None:
+        """What would be called, if the expression is a call: that takes no more than looking it up."""
+        node = self.node
+        return (
+            machine.once((self, "callee"), lambda: self._again(machine).eval(node.func))
+            if isinstance(node, ast.Call)
+            else None
+        )
 
     def evaluate(self, machine: Machine) -> Value:
         return machine.once(self, lambda: as_member(self._again(machine).eval(self.node)))
@@ -112,11 +121,14 @@ class Record:
             return None
         return join_all([each.evaluate(machine) if isinstance(each, Deferred) else each for each in found])
 
-    def parts(self, machine: Machine) -> Iterator[tuple[str, Value]]:
-        """Every attribute that may hold a tensor or an object."""
+    def parts(
+        self, machine: Machine, is_wanted: Callable[[str, list[Value | Deferred]], bool]
+    ) -> Iterator[tuple[str, Value]]:
+        """Every attribute that may hold a tensor or an object, if it is wanted: by its name and what it is bound to."""
         while any(effect.parts for effect in self.effects):
             self._make(machine, self.effects.pop(0))
-        return self._held(machine, {name for effect in self.effects for name in effect.names})
+        unwanted = {name for name, bound in self.written.items() if not is_wanted(name, bound)}
+        return self._held(machine, unwanted.union(*(effect.names for effect in self.effects)))
 
     def items(self, machine: Machine) -> Iterator[tuple[str, Value]]:
         """Every attribute with what it holds."""

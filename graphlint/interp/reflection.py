@@ -104,11 +104,8 @@ def _any_attribute(frame: Frame, owner: Value, pattern: str) -> Value:
         found = record.read(frame.machine, key)
         if found is not None:
             return found
-    lasting = [
-        value
-        for name, value in record.parts(frame.machine)
-        if fnmatchcase(name, pattern) and isinstance(value, (Tensor, Instance))
-    ]
+    parts = record.parts(frame.machine, lambda name, _: fnmatchcase(name, pattern))
+    lasting = [value for _, value in parts if isinstance(value, (Tensor, Instance))]
     return join_all(lasting) if lasting else Unknown()
 
 
