@@ -11,6 +11,7 @@ from __future__ import annotations
 import pickle
 import signal
 from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
@@ -48,7 +49,10 @@ def forked(groups: Sequence[Group], sample: Group, job: Job[R], processors: int)
 def _received(receiving: Connection, sender: ForkProcess) -> Any:
     if receiving not in wait([receiving, sender.sentinel]):
         raise Killed(*KILLED)
-    result = pickle.loads(receiving.recv_bytes())
+    try:
+        result = pickle.loads(receiving.recv_bytes())
+    except EOFError:
+        raise Killed(*KILLED) from None
     if isinstance(result, Exception):
         raise result
     return result
@@ -100,7 +104,7 @@ def _in_order(groups: Sequence[Group], job: Job[R], processors: int) -> Iterator
 
 def _begun(group: Group, job: Job[R]) -> tuple[Connection, ForkProcess]:
     receiving, sending = CONTEXT.Pipe(duplex=False)
-    process = CONTEXT.Process(target=_work, args=(group, job, sending), daemon=True)
+    process = CONTEXT.Process(target=_work, args=(group, job, sending, receiving), daemon=True)
     process.start()
     sending.close()
     return receiving, process
@@ -116,10 +120,12 @@ def _ended(receiving: Connection, process: ForkProcess) -> bytes:
         process.join()
 
 
-def _work(group: Group, job: Job[R], sending: Connection) -> None:
+def _work(group: Group, job: Job[R], sending: Connection, other: Connection) -> None:
+    other.close()  # else it would wait for ever if the process ahead is gone
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     try:
         packed = pickle.dumps(job(group))
     except Exception as error:
         packed = pickle.dumps(error)
-    sending.send_bytes(packed)
+    with suppress(OSError):  # nobody waits for it any more
+        sending.send_bytes(packed)

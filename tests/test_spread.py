@@ -159,6 +159,21 @@ def test_a_batch_whose_process_is_killed_ends_the_run_with_a_reason() -> None:
         list(forked([[each] for each in FILES], FILES[:1], dying, 2))
 
 
+def large(group: Sequence[Found]) -> list[str]:
+    time.sleep(0.5 if named(group) == ["c.py"] else 0)
+    return named(group) * 100_000
+
+
+@FORKS
+def test_a_killed_process_ahead_ends_the_run_though_others_have_much_to_tell() -> None:
+    found = forked([[each] for each in FILES], FILES[:1], large, 1)
+    next(found)
+    (ahead,) = multiprocessing.active_children()
+    ahead.kill()
+    with pytest.raises(Killed):
+        list(found)
+
+
 @FORKS
 def test_a_reader_that_leaves_early_ends_all_processes() -> None:
     found = forked([[each] for each in FILES], FILES[:1], late, 2)
