@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from graphlint.interp.annotations import annotated
 from graphlint.interp.frame import Summary
-from graphlint.interp.members import Written, late_writers, writes
+from graphlint.interp.members import Written, is_property, late_writers, writes
 from graphlint.interp.record import Record
 from graphlint.project import FunctionDecl
 from graphlint.syntax import stored, walk
@@ -55,6 +55,8 @@ def explore(machine: Machine, value: Instance, record: Record, name: str) -> Val
     if name not in record.late:
         # What ran in the constructor without arguments has left its values in the record.
         writers = [each for each in late_writers(machine, value.decl, name) if each not in record.called]
+        if writers and is_property(machine, value.decl, name):
+            writers = []
         written = [_left(machine, value, decl, name) for decl in writers[:MOST_LATE_WRITERS]]
         found = [each for each in written if each is not None]
         record.late[name] = join_all(found) if found else None

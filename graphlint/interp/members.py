@@ -79,6 +79,14 @@ def _writers(machine: Machine, base: ClassDecl, name: str) -> list[FunctionDecl]
     return known
 
 
+def is_property(machine: Machine, decl: ClassDecl, name: str) -> bool:
+    """Whether reads and writes of an attribute run code: its objects then hold nothing under that name."""
+    found = machine.project.member(decl, name)
+    symbols = found[1] if found is not None else []
+    marks = [mark for each in symbols if isinstance(each, ast.FunctionDef) for mark in each.decorator_list]
+    return any(isinstance(mark, ast.Name) and mark.id == "property" for mark in marks)
+
+
 def is_counter(machine: Machine, decl: ClassDecl, name: str) -> bool:
     """Whether some method moves an attribute on from its own value."""
     return any(isinstance(base, ClassDecl) and _counts(machine, base, name) for base in machine.project.mro(decl))
