@@ -65,7 +65,8 @@ def check(
 
 def judged(files: Sequence[Found], config: Config, registry: Registry, interpret: Interpreter) -> Judge:
     """The judge of the files of one run."""
-    return Judge(config, registry, interpret, {each.path: each.name for each in files}, Roots(each.path for each in files))
+    names = {str(each.path): each.name for each in files}
+    return Judge(config, registry, interpret, names, Roots(each.path for each in files), files)
 
 
 def found(paths: Sequence[str], config: Config, unsaved: Mapping[str, bytes] = MappingProxyType({})) -> Discovery:
@@ -129,8 +130,7 @@ def accounts_of(
     """The account of each file of a batch, and what they rest on."""
     given = read_all(group, unsaved)
     known = {source.name: source for source in given.sources}
-    everything = [Found(path, name) for path, name in judge.names.items()]
-    texts = Texts(everything, partial(read_found, unsaved=unsaved), known, partial(_plain, unsaved))
+    texts = Texts(judge.files, partial(read_found, unsaved=unsaved), known, partial(_plain, unsaved))
     ledger = Ledger(judge.roots, elsewhere=elsewhere)
     return judge.accounts(given, texts, ledger), ledger.notes()
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
-from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
 
 from graphlint import suppress
 from graphlint.account import Account, Told, joined, spans
 from graphlint.config import Config
+from graphlint.discover import Found
 from graphlint.errors import Unreadable
 from graphlint.events import Event
 from graphlint.ledger import Ledger
@@ -39,14 +39,14 @@ class RegionEvents(Protocol):
 class Interpreter(Protocol):
     """What gives the events of every region of some files, file by file.
 
-    `names` are the names of all files of the run.  `ledger` takes down which file comes next and what it needed.
+    `names` are those of all files of the run, by path.  `ledger` takes down which file comes next and what it needed.
     """
 
     def __call__(
         self,
         sources: Sequence[Source],
         named: Collection[str] = (),
-        names: Mapping[Path, str] = ...,
+        names: Mapping[str, str] = ...,
         ledger: Ledger | None = None,
     ) -> Iterable[RegionEvents]: ...
 
@@ -59,13 +59,14 @@ class Read(NamedTuple):
 
 
 class Judge(NamedTuple):
-    """How files are judged; `names` are the names of all files of the run, `roots` the folders they lie below."""
+    """How files are judged; `names` are those of all `files` of the run by path, `roots` the folders they lie below."""
 
     config: Config
     registry: Registry
     interpret: Interpreter
-    names: Mapping[Path, str] = MappingProxyType({})
+    names: Mapping[str, str] = MappingProxyType({})
     roots: Roots | None = None
+    files: Sequence[Found] = ()
 
     def accounts(self, given: Read, texts: Texts, ledger: Ledger) -> list[Account]:
         """The account of every file, also of those that cannot be read."""

@@ -35,7 +35,7 @@ class Project:
         self,
         sources: Iterable[Source],
         reader: Callable[[Path, str], Source] = outlined,
-        names: Mapping[Path, str] = MappingProxyType({}),
+        names: Mapping[str, str] = MappingProxyType({}),
         roots: Roots | None = None,
     ) -> None:
         given = list(sources)
@@ -138,7 +138,7 @@ class Project:
 
     def _load(self, path: Path, name: str, root: Path) -> Module | None:
         try:
-            source = self._reader(path, self._names.get(path, path.as_posix()))
+            source = self._reader(path, self._names.get(str(path), path.as_posix()))
         except Unreadable:
             return None
         package = name if path.name == "__init__.py" else name.rpartition(".")[0]

@@ -157,7 +157,7 @@ def test_a_failing_interpreter_loses_only_what_comes_after() -> None:
     def interpret(
         sources: Sequence[Source],
         named: Collection[str] = (),
-        names: Mapping[Path, str] | None = None,
+        names: Mapping[str, str] | None = None,
         ledger: Ledger | None = None,
     ) -> Iterator[Told]:
         yield told("a", read())

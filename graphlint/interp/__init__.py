@@ -65,7 +65,7 @@ def _read(unsaved: Mapping[str, bytes], path: Path, name: str) -> Source:
 def interpret(
     sources: Sequence[Source],
     named: Collection[str] = (),
-    names: Mapping[Path, str] = MappingProxyType({}),
+    names: Mapping[str, str] = MappingProxyType({}),
     ledger: Ledger | None = None,
     told: Told = NOTHING_TOLD,
     reader: Callable[[Path, str], Source] = outlined,

@@ -29,7 +29,7 @@ class Lasting:
         self,
         sources: Sequence[Source],
         reader: Read,
-        names: Mapping[Path, str],
+        names: Mapping[str, str],
         roots: Roots | None,
         named: Collection[str],
         told: Told,

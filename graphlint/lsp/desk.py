@@ -150,7 +150,7 @@ def _stoppable(interpret: Interpreter, is_stale: Callable[[], bool]) -> Interpre
     def run(
         sources: Sequence[Source],
         named: Collection[str] = (),
-        names: Mapping[Path, str] = MappingProxyType({}),
+        names: Mapping[str, str] = MappingProxyType({}),
         ledger: Ledger | None = None,
     ) -> Iterator[RegionEvents]:
         for each in interpret(sources, named, names, ledger):
