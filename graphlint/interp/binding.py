@@ -45,6 +45,16 @@ def defaults(decl: FunctionDecl) -> dict[str, ast.expr]:
     return decl.signature.defaults
 
 
+def own_name(decl: FunctionDecl) -> str:
+    """What a method calls its object; empty for other functions."""
+    return decl.signature.order[0] if decl.owner is not None and decl.signature.order else ""
+
+
+def receiver_of(decl: FunctionDecl, env: dict[str, Value]) -> Value | None:
+    """The object a method runs on, however it was passed."""
+    return next(iter(env.values()), None) if decl.owner is not None else None
+
+
 def bind(machine: Machine, function: Function, arguments: Arguments) -> dict[str, Value]:
     """A value for every parameter; what the call leaves open comes from defaults and annotations."""
     decl = function.decl

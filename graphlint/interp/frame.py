@@ -73,6 +73,7 @@ class Summary:
         "decl",
         "depth",
         "events",
+        "left",
         "links",
         "name",
         "owed",
@@ -92,6 +93,7 @@ class Summary:
         self.seen: dict[object, int] = {}
         self.touched: dict[Touch, None] = {}
         self.carried: Carried | None = None
+        self.left: dict[str, Value | None] = {}
         self.returned: Value = Unknown()
         self.running = False
         self.depth = 0
@@ -118,16 +120,19 @@ class Frame:
         "continues",
         "devices",
         "env",
+        "exits",
         "globals",
         "inputs",
         "live",
         "machine",
         "module",
+        "own",
         "owner",
         "receiver",
         "recording",
         "returns",
         "scope",
+        "stored",
         "summary",
         "yields",
     )
@@ -144,6 +149,9 @@ class Frame:
         self.owner: ClassDecl | None = None
         self.receiver: Value | None = None
         self.recording = True
+        self.own = ""
+        self.stored: dict[str, str] = {}
+        self.exits: list[dict[str, Value]] = []
         self.returns: list[Value] = []
         self.yields: list[Value] = []
         self.breaks: list[State] = []

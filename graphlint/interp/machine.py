@@ -14,10 +14,11 @@ from typing import Any
 from graphlint.events import LimitReached
 from graphlint.interp import members
 from graphlint.interp.annotations import annotated
-from graphlint.interp.binding import bind
+from graphlint.interp.binding import bind, own_name, receiver_of
 from graphlint.interp.dispatch import apply
 from graphlint.interp.entry import entry_arguments
 from graphlint.interp.frame import Frame, Summary
+from graphlint.interp.leaving import left, take_over
 from graphlint.interp.memo import Memo
 from graphlint.interp.record import Record
 from graphlint.interp.told import NOTHING_TOLD, Told
@@ -109,6 +110,7 @@ class Machine:
         if summary is None:
             return Unknown()
         frame.link(node, summary)
+        take_over(frame, function, summary, node)
         return summary.returned
 
     def summary(self, function: Function, arguments: Arguments, frame: Frame | None, node: ast.AST) -> Summary | None:
@@ -225,6 +227,7 @@ class Machine:
         frame.inputs = frozenset(env)
         frame.owner = function.start or decl.owner
         frame.receiver = function.receiver
+        frame.own = own_name(decl)
         self.depth += 1
         frame.scope.running = True
         try:
@@ -234,6 +237,7 @@ class Machine:
             else:
                 frame.run(node.body)
                 summary.returned = _returned(frame)
+                summary.left = left(frame)
         finally:
             self.depth -= 1
             frame.scope.running = False
@@ -390,8 +394,3 @@ def _returned(frame: Frame) -> Value:
     if frame.live is not Target.NONE and frame.live:
         values.append(Nothing())
     return join_all(values) if values else Nothing()
-
-
-def receiver_of(decl: FunctionDecl, env: dict[str, Value]) -> Value | None:
-    """The object a method runs on, however it was passed."""
-    return next(iter(env.values()), None) if decl.owner is not None else None

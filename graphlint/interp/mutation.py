@@ -60,6 +60,8 @@ def assign_attribute(frame: Frame, target: ast.Attribute, value: Value, node: as
         for known in [known for known in frame.env if known.startswith(path + ".")]:
             del frame.env[known]
         frame.env[path] = value
+        if isinstance(target.value, ast.Name) and target.value.id == frame.own and not building:
+            frame.stored[target.attr] = path
     store_attribute(frame, owner, target.attr, as_member(value) if building else value)
 
 

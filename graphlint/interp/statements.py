@@ -11,6 +11,7 @@ from graphlint.interp.context import enter
 from graphlint.interp.dispatch import element
 from graphlint.interp.frame import Frame, State, restrict, statement
 from graphlint.interp.indexing import store_item
+from graphlint.interp.leaving import note_exit
 from graphlint.interp.machine import decorate
 from graphlint.interp.memo import BODY, ORELSE, REST
 from graphlint.interp.mutation import defer, path_of, put_off, report_entry
@@ -101,6 +102,7 @@ def _loaded(target: ast.expr) -> ast.expr:
 def run_return(frame: Frame, node: ast.Return) -> None:
     value = Nothing() if node.value is None else frame.eval(node.value)
     frame.returns.append(restrict(value, frame.live))
+    note_exit(frame)
     frame.live = Target.NONE
 
 
