@@ -19,17 +19,17 @@ from graphlint.check import check
 from graphlint.config import Config
 from graphlint.discover import Found, discover, excludes
 from graphlint.fix.marks import Form
+from graphlint.frames import with_room
 from graphlint.interp import interpreter
 from graphlint.interp.standing import Standing
 from graphlint.judge import Interpreter, RegionEvents
 from graphlint.ledger import Ledger
 from graphlint.registry import Registry
 from graphlint.source import Source
-from graphlint.spread import WORTHWHILE
 from graphlint.types import Finding, Report
 
-SMALL = 2 << 20
-"""Bytes of a project above which a check reads only what is open."""
+SMALL, FEW = 2 << 20, 120
+"""Bytes and files of a project above which a check reads only what is open."""
 UNNOTICED = 0.1
 """Seconds that a check may take to be made at every change at once."""
 QUICK = 0.5
@@ -108,7 +108,8 @@ class Desk:
             return Report(())
         started = time.monotonic()
         interpret = _stoppable(interpreter(settings, texts, standing), is_stale)
-        report = check(paths, settings, self.rules(settings), interpret, texts, at_once=standing is not None)
+        # At once, as others would be checked by processes, which a server with threads had better not start.
+        report = with_room(lambda: check(paths, settings, self.rules(settings), interpret, texts, at_once=True))
         self.took = time.monotonic() - started if around else self.took
         return report
 
@@ -120,8 +121,7 @@ class Desk:
     def _around(self, settings: Config) -> list[str]:
         """The files of the project, if they are few."""
         found = [os.path.abspath(each.path) for each in discover([str(self.root)], settings.exclude, settings.root).files]
-        # Many files are checked by processes, which a server with threads had better not start.
-        return found if len(found) < WORTHWHILE and sum(_size(each) for each in found) < SMALL else []
+        return found if len(found) < FEW and sum(_size(each) for each in found) < SMALL else []
 
     def findings(self, path: str) -> list[Finding]:
         """What was found last in a file."""
