@@ -17,7 +17,8 @@ from graphlint.config import Config
 from graphlint.discover import Found
 from graphlint.errors import Killed
 from graphlint.forked import forked
-from graphlint.interp import interpret
+from graphlint.interp import interpret, interpreter
+from graphlint.interp.lasting import Lasting
 from graphlint.registry import load
 from graphlint.types import Report
 
@@ -81,6 +82,17 @@ def test_the_size_of_a_batch_changes_nothing(tree: Path, monkeypatch: pytest.Mon
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked only where the platform can")
 def test_several_processes_find_what_one_finds(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run(2, 1, monkeypatch) == run(100, 1000, monkeypatch)
+
+
+def test_a_project_that_lasts_over_batches_changes_nothing(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The last file is imported by the first before it is one of those that are checked.
+    (tree / "zuletzt.py").write_text(MODEL.format(number=99))
+    with (tree / "model_0.py").open("a") as first:
+        first.write("\nfrom .zuletzt import Model99\n\nclass Own(Model99):\n    pass\n")
+    apart = run(1, 1000, monkeypatch)
+    lasting = Lasting()
+    assert check(["package"], Config(), load(), interpreter(Config(), standing=lasting)) == apart
+    assert check(["package"], Config(), load(), interpreter(Config(), standing=lasting)) == apart
 
 
 def test_a_fault_in_a_file_of_another_batch_is_told_once_with_all_its_regions(
