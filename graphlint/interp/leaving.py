@@ -15,8 +15,7 @@ from graphlint.values import Function, Value, join_all
 
 def note_exit(frame: Frame) -> None:
     """Remember, where a method ends, what it has stored by then."""
-    if frame.stored:
-        frame.exits.append({name: frame.env[path] for name, path in frame.stored.items() if path in frame.env})
+    frame.exits.append({name: frame.env[path] for name, path in frame.stored.items() if path in frame.env})
 
 
 def left(frame: Frame) -> dict[str, Value | None]:
@@ -31,7 +30,7 @@ def left(frame: Frame) -> dict[str, Value | None]:
 
 def take_over(frame: Frame, function: Function, summary: Summary, node: ast.AST) -> None:
     """Let the code around a call of a method know what it has stored."""
-    if not summary.left or function.receiver is None or frame.choosing or not isinstance(node, ast.Call):
+    if function.receiver is None or frame.choosing or not isinstance(node, ast.Call):
         return
     path = _path(frame, node.func)
     if path is None:

@@ -110,7 +110,8 @@ class Machine:
         if summary is None:
             return Unknown()
         frame.link(node, summary)
-        take_over(frame, function, summary, node)
+        if summary.left:
+            take_over(frame, function, summary, node)
         return summary.returned
 
     def summary(self, function: Function, arguments: Arguments, frame: Frame | None, node: ast.AST) -> Summary | None:
@@ -237,7 +238,7 @@ class Machine:
             else:
                 frame.run(node.body)
                 summary.returned = _returned(frame)
-                summary.left = left(frame)
+                summary.left = left(frame) if frame.stored else {}
         finally:
             self.depth -= 1
             frame.scope.running = False

@@ -102,7 +102,8 @@ def _loaded(target: ast.expr) -> ast.expr:
 def run_return(frame: Frame, node: ast.Return) -> None:
     value = Nothing() if node.value is None else frame.eval(node.value)
     frame.returns.append(restrict(value, frame.live))
-    note_exit(frame)
+    if frame.stored:
+        note_exit(frame)
     frame.live = Target.NONE
 
 
