@@ -49,7 +49,7 @@ def nested(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
 
 
 def walk(node: ast.AST) -> Iterator[ast.AST]:
-    """A node and all below it but operators, in no order that means anything: four times as fast as `ast.walk`."""
+    """A node and all below it but operators, in no order that means anything: twice as fast as `ast.walk`."""
     waiting = [node]
     while waiting:
         here = waiting.pop()

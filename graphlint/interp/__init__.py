@@ -29,8 +29,8 @@ from graphlint.interp import (
     transfers,
 )
 from graphlint.interp.grounding import grounded, narrowed
-from graphlint.interp.lasting import Lasting
-from graphlint.interp.readout import Reader, RegionEvents
+from graphlint.interp.lasting import Ground, Lasting
+from graphlint.interp.readout import RegionEvents
 from graphlint.interp.standing import Standing
 from graphlint.interp.told import NOTHING_TOLD, Told, assumed
 from graphlint.ledger import Ledger
@@ -75,14 +75,10 @@ def interpret(
 
     What a region does comes with what the code around it does to it.  `names` are the names under which all files of
     the run are reported: a region of one file may lead to events in another.  `told` is what the code does not show,
-    `reader` reads what they import.
+    `reader` reads what they import, and `standing` has what was computed before.
     """
     noted = ledger or Ledger()
-    if standing is not None:
-        project, regions = standing.over(sources, reader, names, noted.roots, named, told)
-    else:
-        project = Project(sources, reader, names, noted.roots)
-        regions = Reader(project, named, told).regions
+    project, regions = (standing or Lasting()).over(sources, Ground(reader, names, noted.roots, named, told))
     for module in project.given:
         noted.file = module.source.name
         yield from _of_file(project, module, regions(module), noted)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
+from graphlint.interp.lasting import Ground, Regions
 from graphlint.interp.readout import Reader, RegionEvents
 from graphlint.interp.told import Told
 from graphlint.project import Module, Project
@@ -21,7 +22,6 @@ from graphlint.values.base import forget, known
 MOST = 100
 """Changes after which everything is dropped: results of code that is gone stay in memory until then."""
 
-Read = Callable[[Path, str], Source]
 Looks = dict[str, tuple[int, ...]]
 
 
@@ -30,7 +30,7 @@ class Standing:
 
     def __init__(self) -> None:
         self._values = known()
-        self._ground: tuple[object, ...] = ()
+        self._key: tuple[object, ...] = ()
         self._project = Project(())
         self._reader = Reader(self._project)
         self._given: dict[Path, Module] = {}
@@ -39,41 +39,26 @@ class Standing:
         self._folders: Looks = {}
         self._changes = 0
 
-    def over(
-        self,
-        sources: Sequence[Source],
-        reader: Read,
-        names: Mapping[str, str],
-        roots: Roots | None,
-        named: Collection[str],
-        told: Told,
-    ) -> tuple[Project, Callable[[Module], Iterator[RegionEvents]]]:
+    def over(self, sources: Sequence[Source], ground: Ground) -> tuple[Project, Regions]:
         """The project of some files as they are now, and what reads their regions."""
+        _, names, roots, named, told = ground
         roots = roots or Roots(each.path for each in sources)
-        ground = (tuple(sorted(names.items())), roots.folders, tuple(named), told.said)
-        if ground != self._ground or self._changes > MOST or not self._stands() or not self._renew(sources, named, told):
-            self._begin(sources, reader, names, roots, named, told)
-            self._ground = ground
+        key = (tuple(sorted(names.items())), roots.folders, tuple(named), told.said)
+        if key != self._key or self._changes > MOST or not self._stands() or not self._renew(sources, named, told):
+            self._begin(sources, ground._replace(roots=roots))
+            self._key = key
         return self._project, self._regions
 
-    def _begin(
-        self,
-        sources: Sequence[Source],
-        reader: Read,
-        names: Mapping[str, str],
-        roots: Roots,
-        named: Collection[str],
-        told: Told,
-    ) -> None:
+    def _begin(self, sources: Sequence[Source], ground: Ground) -> None:
         self._events, self._read, self._folders, self._changes = {}, {}, {}, 0
         forget(self._values)
 
         def noted(path: Path, name: str) -> Source:
             self._read[str(path)] = _look(str(path))
-            return reader(path, name)
+            return ground.reader(path, name)
 
-        self._project = Project(sources, noted, names, roots)
-        self._reader = Reader(self._project, named, told)
+        self._project = Project(sources, noted, ground.names, ground.roots)
+        self._reader = Reader(self._project, ground.named, ground.told)
         self._given = {module.source.path: module for module in self._project.given}
         gc.unfreeze()  # what the desk set aside is garbage now
         gc.collect()
