@@ -47,14 +47,6 @@ class Entries(Record):
     marks: list[suppress.Marks] = field(default_factory=list)
 
 
-def by_file(account: Account) -> dict[str, list[Finding]]:
-    """What an account says of each file."""
-    said: dict[str, list[Finding]] = {}
-    for each in (*account.found, *account.broken):
-        said.setdefault(each.span.file, []).append(each)
-    return said
-
-
 def entries(accounts: Iterable[Account]) -> dict[str, Entries]:
     """What was found, by the file in which it was found."""
     by_file: dict[str, Entries] = {}

@@ -211,7 +211,7 @@ class Run:
         told = {file: each for file, each in self.before.pages.items() if file not in again}
         told.update(self._pages(again, chooser))
         self.pages = dict(sorted(told.items()))
-        retold = Retold(self.pages, self.entries, self.shelf, anew)
+        retold = Retold(self.pages, self.entries, self.shelf, self.before.basis, anew)
         if not self.judge.config.baseline:
             self._put_regions(retold.has, chooser)
             return retold.report()
@@ -262,7 +262,10 @@ class Run:
         effects = Counter(each.effect.value for each in page.findings)
         unread = any(place(each) in page.unchecked for each in page.findings)
         codes = sorted({each.code for each in page.findings})
-        return Told(text, page.suppressed, page.hidden, page.limits, unread, effects, codes)
+        told = Told(text, page.suppressed, page.hidden, page.limits, unread, effects, codes)
+        old = self.before.pages.get(file)
+        # The same as before stays where it lies.
+        return old if old is not None and old.text.digest == text.digest and old._replace(text=text) == told else told
 
     def _put_regions(self, kept: Callable[[Place], bool], chooser: Chooser) -> None:
         """Predict the regions of every file that is new.

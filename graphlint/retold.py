@@ -29,6 +29,7 @@ class Retold:
     pages: Mapping[str, Told]
     entries: Mapping[str, Entry]
     shelf: Shelf
+    basis: str
     anew: Callable[[], Report]
     read: dict[str, Shown] = field(init=False, default_factory=dict)
 
@@ -131,7 +132,8 @@ class Piece:
 
     @property
     def key(self) -> str:
-        return self.told.text.digest
+        """What the text of this piece rests on: what is told, and graphlint itself, which words it."""
+        return self.whole.basis + self.told.text.digest
 
     @property
     def effects(self) -> Mapping[str, int]:

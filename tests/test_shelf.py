@@ -9,6 +9,9 @@ import pytest
 
 from graphlint.cache import printed, shelf, witness
 from graphlint.cache.shelf import Shelf, Text
+from graphlint.cache.tree import Told
+from graphlint.retold import Piece, Retold
+from graphlint.types import Report
 
 STEM = "a"
 
@@ -89,3 +92,11 @@ def test_pieces_of_what_was_printed_outlive_a_change(tmp_path: Path) -> None:
         again = printed.load(folder, file)
         assert again is not None and (again.status, again.text, again.holds) == (1, said.text, holds)
         assert again.pieces == ({} if holds else said.pieces)
+
+
+def test_the_text_of_a_piece_is_not_used_by_another_graphlint(tmp_path: Path) -> None:
+    def key(basis: str) -> str:
+        told = Told(Text("digest"), 0, 0, 0, False, {}, ())
+        return Piece("a.py", told, Retold({}, {}, Shelf(str(tmp_path), STEM), basis, lambda: Report(()))).key
+
+    assert key("one") == key("one") != key("other")

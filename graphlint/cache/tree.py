@@ -140,7 +140,6 @@ def save(folder: str, file: str, tree: Tree, before: Tree, shelf: Shelf) -> bool
         places = shelf.settle(texts)
     except rows.WRONG:
         return False
-    shelf.tidy(places.get(each, each) for each in texts)
     head = {
         "basis": tree.basis,
         "choices": tree.choices,
@@ -150,7 +149,11 @@ def save(folder: str, file: str, tree: Tree, before: Tree, shelf: Shelf) -> bool
         "around": tree.around,
         "pages": [[name, *each._replace(text=places.get(each.text, each.text))] for name, each in tree.pages.items()],
     }
-    return store.write(folder, file, _dump(head), *_entry_lines(tree, before, places))
+    is_kept = store.write(folder, file, _dump(head), *_entry_lines(tree, before, places))
+    if is_kept:
+        # Only now does nothing lead to what lay elsewhere.
+        shelf.tidy(places.get(each, each) for each in texts)
+    return is_kept
 
 
 def _entry_lines(tree: Tree, before: Tree, places: Mapping[Text, Text]) -> Iterable[bytes]:
