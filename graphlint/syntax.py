@@ -85,6 +85,8 @@ def stored(node: ast.AST) -> Iterator[ast.expr]:
     match node:
         case ast.Assign(targets=targets):
             found: list[ast.expr] = targets
+        case ast.AnnAssign(value=None):
+            found = []  # it only says of what type something will be
         case ast.AugAssign(target=target) | ast.AnnAssign(target=target) | ast.For(target=target):
             found = [target]
         case ast.AsyncFor(target=target):

@@ -93,7 +93,7 @@ def _told(value: ast.expr | None) -> Value | None:
             return Text()
         case ast.Call(func=ast.Name(id=name)):
             return MADE.get(name)
-        case ast.Subscript(value=ast.Attribute(attr="shape"), slice=ast.Constant(value=int())):
+        case ast.Subscript(value=ast.Attribute(attr="shape"), slice=ast.Constant() | ast.UnaryOp()):
             return SIZE
     return None
 

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from graphlint.interp.binding import own_name
 from graphlint.interp.words import Words, asks, put
 from graphlint.outline import mentions
 from graphlint.project import ClassDecl, FunctionDecl, Project, imported
@@ -35,9 +36,8 @@ class Scope(NamedTuple):
 
 
 def scope_of(project: Project, decl: FunctionDecl, owner: ClassDecl | None = None, depth: int = DEEPEST_HANDING) -> Scope:
-    body, named = decl.node.body, decl.signature.named
-    own = f"{named[0].arg}." if decl.owner is not None and named else ""
-    return Scope(project, decl, Words(body if isinstance(body, list) else [], own), owner, depth)
+    body, own = decl.node.body, own_name(decl)
+    return Scope(project, decl, Words(body if isinstance(body, list) else [], own and f"{own}."), owner, depth)
 
 
 class Mark(NamedTuple):
@@ -130,12 +130,13 @@ class _Way:
         return [node.body if held == (there != self.mark.is_off) else node.orelse]
 
     def _try(self, node: ast.Try, there: bool) -> bool | None:
-        before, self.left = self.left, []
+        outer, self.left = self.left, []
         end = self.run([*node.body, *node.orelse], there)
-        after = self._join([self.run(node.finalbody, each) for each in _reached(end)])
-        left = [self.run(node.finalbody, each) for each in self.left]
-        self.left = [*before, *(each for each in left if each is not None)]
-        return after
+        inner, self.left = self.left, outer
+        # What leaves from `finally` itself is added on the way.
+        left = [self.run(node.finalbody, each) for each in inner]
+        self.left.extend(each for each in left if each is not None)
+        return self._join([self.run(node.finalbody, each) for each in _reached(end)])
 
     def _join(self, ends: Iterable[bool | None]) -> bool | None:
         reached = [each for each in ends if each is not None]
@@ -182,8 +183,8 @@ def _is_compound(test: ast.expr) -> bool:
 def _set(node: ast.AST, words: Words) -> Iterator[tuple[str, ast.expr | None]]:
     """The state that a statement sets or clears, and what it is set to where that stands in an expression."""
     match node:
-        case ast.Assign(value=value) | ast.AnnAssign(value=value):
-            for target in stored(node):
+        case ast.Assign() | ast.AnnAssign():
+            for target, value in _paired(node):
                 if isinstance(target, ast.Attribute) or (isinstance(target, ast.Name) and target.id in words.outer):
                     yield words.word(target), value
                 elif isinstance(target, ast.Subscript):
@@ -192,12 +193,23 @@ def _set(node: ast.AST, words: Words) -> Iterator[tuple[str, ast.expr | None]]:
             yield f"{words.word(owner)}.{name}", value
         case ast.Expr(value=ast.Call(func=ast.Name(id="delattr"), args=[owner, ast.Constant(value=str(name))])):
             yield f"{words.word(owner)}.{name}", CLEARED
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner, attr="clear"))):
+            yield words.word(owner), CLEARED
         case ast.Expr(value=ast.Call() as call):
             for word in put(call, words):
                 yield word, None
         case ast.Delete(targets=targets):
             for target in targets:
                 yield words.word(target), CLEARED
+
+
+def _paired(node: ast.Assign | ast.AnnAssign) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    """What is bound, each with its value: `self.a, self.b = None, x` binds two."""
+    value, targets = node.value, list(stored(node))
+    if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(targets) > 1:
+        yield from zip(targets, value.elts)
+    else:
+        yield from ((each, value) for each in targets)
 
 
 def _hands_on(scope: Scope, call: ast.Call, mark: Mark) -> bool:

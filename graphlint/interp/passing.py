@@ -59,7 +59,7 @@ class Reads:
                     self.run(node.body, bound)
                 case ast.Assign() | ast.AnnAssign():
                     self.of(node, bound)
-                    bound |= _names(node) if node.value is not None else set()
+                    bound |= _names(node)
                 case ast.AugAssign():
                     self.found |= _names(node) - bound
                     self.of(node, bound)
