@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 
+from graphlint.effects.table import lookup
 from graphlint.events import HostBranch
 from graphlint.interp.dispatch import apply, attribute
 from graphlint.interp.frame import Frame, State
@@ -277,16 +278,26 @@ def _known_truth(frame: Frame, value: Value, node: ast.AST) -> tuple[Target, Tar
             Function()
             | ClassValue()
             | ModuleValue()
-            | External()
             | Method()
             | DtypeValue()
             | DeviceValue()
             | ExternalObject()
         ):
             return always
+        case External(name="typing.TYPE_CHECKING"):
+            return never
+        case External(name=name):
+            return always if _is_thing(name) else either
         case Instance():
             return _instance_truth(frame, value, node)
     return either
+
+
+def _is_thing(name: str) -> bool:
+    """Whether a name from outside the tree stands for a package, a class or a known function; a flag may be false."""
+    last = name.rpartition(".")[2]
+    is_class = last[:1].isupper() and not last.isupper() and "_" not in last
+    return last == name or is_class or lookup(name) is not None
 
 
 def _instance_truth(frame: Frame, value: Instance, node: ast.AST) -> tuple[Target, Target]:
