@@ -274,15 +274,7 @@ def _known_truth(frame: Frame, value: Value, node: ast.AST) -> tuple[Target, Tar
             return always if items else never
         case Table(items=items, rest=None):
             return always if items else never
-        case (
-            Function()
-            | ClassValue()
-            | ModuleValue()
-            | Method()
-            | DtypeValue()
-            | DeviceValue()
-            | ExternalObject()
-        ):
+        case Function() | ClassValue() | ModuleValue() | Method() | DtypeValue() | DeviceValue() | ExternalObject():
             return always
         case External(name="typing.TYPE_CHECKING"):
             return never
