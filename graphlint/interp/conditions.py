@@ -10,6 +10,7 @@ import ast
 
 from graphlint.effects.table import lookup
 from graphlint.events import HostBranch
+from graphlint.interp.agreeing import agreed
 from graphlint.interp.dispatch import apply, attribute
 from graphlint.interp.frame import Frame, State
 from graphlint.interp.isinstance import split
@@ -67,6 +68,17 @@ class Test(NamedTuple):
 
 def test(frame: Frame, node: ast.expr, construct: str) -> Test:
     """Evaluate a condition that decides control flow; `construct` is the keyword."""
+    outcome = _asked(frame, node, construct)
+    facts = agreed(frame, node) if frame.decided else None
+    if facts is None:
+        return outcome
+    true, false = facts
+    return Test(
+        Arm(outcome.true.live, {**true, **outcome.true.facts}), Arm(outcome.false.live, {**false, **outcome.false.facts})
+    )
+
+
+def _asked(frame: Frame, node: ast.expr, construct: str) -> Test:
     match node:
         case ast.BoolOp():
             return _chain(frame, node, construct)

@@ -107,6 +107,10 @@ class State(NamedTuple):
     live: Target
 
 
+Decided = dict[str, tuple[Value, Value, Value]]
+"""Variables that an answer decides: what they are taken for, and what they are where it is yes and where it is no."""
+
+
 class Frame:
     """See the module's page; `recording` is off where code runs outside the captured region."""
 
@@ -116,8 +120,10 @@ class Frame:
         "breaks",
         "ceiling",
         "choosing",
+        "chosen",
         "conditional",
         "continues",
+        "decided",
         "devices",
         "env",
         "exits",
@@ -162,6 +168,8 @@ class Frame:
         self.conditional = 0
         self.branches = 0
         self.choosing = 0
+        self.chosen: list[Value] = []
+        self.decided: dict[ast.AST, Decided] = {}
         self.arm: Arm = ()
         self.inputs: frozenset[str] = frozenset()
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from graphlint.events import LimitReached
 from graphlint.interp import members
+from graphlint.interp.agreeing import Repeats
 from graphlint.interp.annotations import annotated
 from graphlint.interp.binding import bind, own_name, receiver_of
 from graphlint.interp.dispatch import apply
@@ -89,6 +90,7 @@ class Machine:
         self.operations: dict[tuple[Module, str], FunctionDecl | None] = {}
         self.contradictions: dict[ast.expr, int] = {}
         self.memos: dict[FunctionDecl, dict[ast.If, Memo]] = {}
+        self.repeats: dict[FunctionDecl, Repeats] = {}
         self.scopes: dict[ClassDecl, Scope] = {}
         self.passed: dict[ast.stmt, frozenset[str]] = {}
         self.depth = 0

@@ -271,9 +271,7 @@ def _stopping(value: Value, word: str, live: Target) -> list[Value]:
 @expression(ast.IfExp)
 def eval_conditional(frame: Frame, node: ast.IfExp) -> Value:
     outcome = test(frame, node.test, "conditional expression")
-    before, ceiling = frame.save(), frame.ceiling
-    if not outcome.is_static:
-        frame.ceiling = min(ceiling, Confidence.CERTAIN)
+    before = frame.save()
     found = []
     for arm, part in ((outcome.true, node.body), (outcome.false, node.orelse)):
         live = before.live & arm.live
@@ -281,7 +279,7 @@ def eval_conditional(frame: Frame, node: ast.IfExp) -> Value:
             frame.restore(State({**before.env, **arm.facts}, live))
             found.append(_limited(frame.eval(part), live, before.live))
     frame.restore(before)
-    frame.ceiling = ceiling
+    frame.chosen = found
     return join_all(found) if found else Unknown()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from graphlint.events import HostBranch
+from graphlint.interp.agreeing import note_arms, note_choice
 from graphlint.interp.assignment import assign
 from graphlint.interp.conditions import Test, test
 from graphlint.interp.context import enter
@@ -60,6 +61,8 @@ def run_assign(frame: Frame, node: ast.Assign) -> None:
     value = frame.eval(node.value)
     for target in node.targets:
         assign(frame, target, value, node)
+    if type(node.value) is ast.IfExp:
+        note_choice(frame, node, value)
 
 
 @statement(ast.AnnAssign)
@@ -143,6 +146,7 @@ def run_if(frame: Frame, node: ast.If) -> None:
     frame.conditional -= 1
     frame.branches -= unusual
     frame.merge(*ends)
+    note_arms(frame, node, ends)
     if once == REST:
         # Whoever sets the ceiling of the block around sets it back.
         frame.ceiling = Confidence.POSSIBLE
