@@ -7,6 +7,7 @@ import ast
 from graphlint.effects.table import lookup, methods
 from graphlint.events import LibraryRefused
 from graphlint.interp import operations, torch_attributes, torch_calls
+from graphlint.interp.decorating import is_memoised
 from graphlint.interp.dispatch import ATTRIBUTES, CALLS, ELEMENTS, apply, attribute, count_unknown, element, item, register
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import FUNCTIONS, METHODS, MODULE_METHODS
@@ -65,7 +66,7 @@ def call_function(frame: Frame, callee: Function, arguments: Arguments, node: as
         return Unknown()
     # A tensor is looked up by its identity: one that is new in every call is found in no cache.
     new = any(isinstance(each, Tensor) and each.role in ("", "input") for each in arguments.values())
-    if new or not frame.machine.is_memoised(callee.decl):
+    if new or not is_memoised(frame.machine, callee.decl):
         return frame.machine.call(frame, callee, arguments, node)
     # What is computed once has been computed by the warm-up.
     ceiling, frame.ceiling = frame.ceiling, Confidence.POSSIBLE

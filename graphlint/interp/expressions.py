@@ -74,7 +74,7 @@ def _constant(node: ast.Constant) -> Value:
 @expression(ast.Name)
 def eval_name(frame: Frame, node: ast.Name) -> Value:
     name = node.id
-    found = frame.scope.find(name)
+    found = frame.env.get(name) or frame.scope.find(name)
     if found is not None:
         return found
     if frame.machine.told.flags and (flag := flag_read(frame, node)) is not None:
@@ -83,7 +83,7 @@ def eval_name(frame: Frame, node: ast.Name) -> Value:
     if known is not None and name not in frame.module.symbols:
         return known
     found = frame.machine.global_(frame.module, name)
-    if isinstance(frame.machine.globals.get((frame.module, name)), Assigned):
+    if frame.recording and isinstance(frame.machine.globals.get((frame.module, name)), Assigned):
         frame.touch(global_key(frame.module, name))
     return found or Unknown()
 

@@ -16,6 +16,7 @@ from graphlint.interp import members
 from graphlint.interp.agreeing import Repeats
 from graphlint.interp.annotations import annotated
 from graphlint.interp.binding import bind, own_name, receiver_of
+from graphlint.interp.decorating import Decorators, decorate, may_wrap
 from graphlint.interp.dispatch import apply
 from graphlint.interp.entry import entry_arguments
 from graphlint.interp.frame import Frame, Summary
@@ -23,10 +24,8 @@ from graphlint.interp.leaving import left, take_over
 from graphlint.interp.memo import Memo
 from graphlint.interp.record import Record
 from graphlint.interp.told import NOTHING_TOLD, Told
-from graphlint.outline import mentions
 from graphlint.project import Assigned, ClassDecl, FunctionDecl, Module, Outside, Project, Resolved
 from graphlint.record import NamedTuple
-from graphlint.syntax import walk
 from graphlint.types import Region, Target
 from graphlint.values import (
     Arguments,
@@ -46,7 +45,6 @@ from graphlint.values import (
 DEEPEST_CALL = 60
 MOST_ROUNDS = 3
 NOTHING_OWED = 1 << 30
-MEMOISING = (Outside("functools.lru_cache"), Outside("functools.cache"))
 FINAL = NOTHING_OWED
 
 
@@ -70,12 +68,10 @@ class Machine:
         self.variables: dict[object, tuple[Value, int]] = {}
         self.provisional: dict[int, list[tuple[dict[Any, Any], object]]] = {}
         self.globals: dict[tuple[Module, str], Resolved] = {}
-        self.memoised: dict[FunctionDecl, bool] = {}
-        self.caching: dict[FunctionDecl, bool] = {}
-        self.wrapping: dict[FunctionDecl, bool] = {}
+        self.decorators = Decorators()
         self.called: dict[ast.AST, frozenset[str]] = {}
         self.read = members.Read()
-        self.missing: set[tuple[Module, str]] = set()
+        self.settled: dict[tuple[Module, str], Value | None] = {}
         self.records: dict[Instance, Record] = {}
         self.defaults: dict[ast.AST, Value] = {}
         self.tables: dict[object, dict[str, list[FunctionDecl]]] = {}
@@ -118,9 +114,21 @@ class Machine:
 
     def summary(self, function: Function, arguments: Arguments, frame: Frame | None, node: ast.AST) -> Summary | None:
         """What a call does; None where the analysis stops short."""
-        env = bind(self, function, arguments)
-        decl = function.decl
         # What is called outside of a region, such as by a constructor, makes objects that are there before the region.
+        recording = frame is None or frame.recording
+        given = (function, arguments, recording)
+        known = self.summaries.get(given)
+        if known is not None:
+            return known
+        env = bind(self, function, arguments)
+        known = self._summary(function, env, frame, node)
+        if known is not None and known.owed == FINAL and not known.running:
+            self.summaries[given] = known
+        return known
+
+    def _summary(self, function: Function, env: dict[str, Value], frame: Frame | None, node: ast.AST) -> Summary | None:
+        """The same, by what the parameters hold: calls that are written in different ways are often one."""
+        decl = function.decl
         recording = frame is None or frame.recording
         key = (decl, function.scope, function.receiver, tuple(env.values()), recording)
         known = self.summaries.get(key)
@@ -190,6 +198,12 @@ class Machine:
         """Start something whose result may be kept; give what is returned to `settle`."""
         outer, self.owed = self.owed, NOTHING_OWED
         return outer
+
+    def ends(self, outer: int) -> bool:
+        """End what was begun and is no activation of its own; whether all that it used was finished."""
+        final = self.owed == NOTHING_OWED
+        self.owe(outer)
+        return final
 
     def owe(self, depth: int) -> None:
         """The running code has used what is still unfinished at this depth."""
@@ -303,54 +317,28 @@ class Machine:
         plain = Function(decl, None, None, start)
         if isinstance(node, ast.Lambda) or self.told.is_eager(self.project, decl):
             return plain
-        if not any(self.may_wrap(decl.module, item) for item in node.decorator_list):
+        if not any(may_wrap(self, decl.module, item) for item in node.decorator_list):
             return plain
         frame = self.toplevel(decl.module)
         return self.once((decl, "decorated"), lambda: decorate(frame, node.decorator_list, plain), plain)
 
-    def is_memoised(self, decl: FunctionDecl) -> bool:
-        """Whether a function is run once for the same arguments: by a cache of `functools` or a decorator around one."""
-        known = self.memoised.get(decl)
-        if known is None:
-            marks = getattr(decl.node, "decorator_list", [])
-            names = [self.project.dotted(decl.module, each.func if isinstance(each, ast.Call) else each) for each in marks]
-            known = self.memoised[decl] = any(name in MEMOISING or self._memoises(name) for name in names)
-        return known
-
-    def _memoises(self, found: Resolved | None) -> bool:
-        """Whether a decorator of the tree puts a cache of `functools` around what it decorates."""
-        if not isinstance(found, FunctionDecl) or not mentions(found.node, "cache"):
-            return False
-        known = self.caching.get(found)
-        if known is None:
-            names = (each for each in ast.walk(found.node) if isinstance(each, (ast.Name, ast.Attribute)))
-            known = any(self.project.dotted(found.module, each) in MEMOISING for each in names)
-            self.caching[found] = known
-        return known
-
-    def may_wrap(self, module: Module, node: ast.expr) -> bool:
-        """Whether a decorator can put other code around a function: one that never calls it cannot."""
-        found = self.project.dotted(module, node.func if isinstance(node, ast.Call) else node)
-        if not isinstance(found, FunctionDecl):
-            return not isinstance(found, Outside)
-        known = self.wrapping.get(found)
-        if known is None:
-            known = self.wrapping[found] = calls_a_parameter(found.node)
-        return known
-
     def global_(self, module: Module, name: str) -> Value | None:
         """A top-level name of a module."""
         key = (module, name)
-        if key in self.missing:
-            return None
+        if key in self.settled:
+            return self.settled[key]
         known = self.globals.get(key)
         if known is None:
-            found = self.project.lookup(module, name)
-            if found is None:
-                self.missing.add(key)
+            known = self.project.lookup(module, name)
+            if known is None:
+                self.settled[key] = None
                 return None
-            known = self.globals[key] = found
-        return self.value(known)
+            self.globals[key] = known
+        outer = self.begin()
+        value = self.value(known)
+        if self.ends(outer):
+            self.settled[key] = value
+        return value
 
     def default(self, decl: FunctionDecl, node: ast.expr) -> Value:
         """The value of a parameter's default."""
@@ -358,36 +346,6 @@ class Machine:
         if known is None:
             known = self.defaults[node] = self.toplevel(decl.module).eval(node)
         return known
-
-
-def decorate(frame: Frame, decorators: list[ast.expr], function: Value) -> Value:
-    """Apply decorators, innermost first."""
-    for node in reversed(decorators):
-        if not frame.machine.may_wrap(frame.module, node):
-            continue
-        decorator = frame.eval(node)
-        changed = frame.machine.apply(frame, decorator, Arguments((function,)), node)
-        function = changed if is_callable(changed) else function
-    return function
-
-
-def calls_a_parameter(node: ast.AST) -> bool:
-    """Whether some function nested in this one calls a parameter of a function around it."""
-    for inner in walk(node):
-        if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            names = {arg.arg for arg in (*inner.args.posonlyargs, *inner.args.args)}
-            for nested in walk(inner):
-                if nested is not inner and isinstance(nested, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-                    if any(
-                        isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in names
-                        for call in walk(nested)
-                    ):
-                        return True
-    return False
-
-
-def is_callable(value: Value) -> bool:
-    return isinstance(value, (Function, Instance, ClassValue))
 
 
 def _returned(frame: Frame) -> Value:

@@ -168,23 +168,49 @@ def instance_attribute(frame: Frame, value: Instance, name: str, node: ast.AST) 
     """An attribute of an object, or its class."""
     machine = frame.machine
     record = record_of(machine, value)
+    known = record.answers.get(name)
+    if known is None or record.building:
+        outer = machine.begin()
+        known, lasting = _attribute(frame, value, record, name, node)
+        if machine.ends(outer) and lasting and not record.building:
+            record.answers[name] = known
+    found, key = known
+    if key:
+        frame.touch(key)
+    return found
+
+
+def _attribute(frame: Frame, value: Instance, record: Record, name: str, node: ast.AST) -> tuple[tuple[Value, str], bool]:
+    """What an attribute holds and the word under which reads of it are kept; whether it holds that for good."""
+    machine = frame.machine
+    key = key_of(value, name) if not value.fresh else ""
     found = _written(machine, value, record, name)
     if found is not None:
-        if not value.fresh and (isinstance(found, (Seq, Table)) or is_followed(machine, value, name)):
-            frame.touch(key_of(value, name))
-        return found
+        kept = isinstance(found, (Seq, Table)) or is_followed(machine, value, name)
+        return (found, key if kept else ""), True
     inherited = class_member(frame, value.decl, name, value, node)
     if inherited is not None:
-        if not value.fresh and not isinstance(inherited, Function) and is_followed(machine, value, name):
-            frame.touch(key_of(value, name))
-        return inherited
+        kept = not isinstance(inherited, Function) and is_followed(machine, value, name)
+        return (inherited, key if kept else ""), not is_computed(machine, value.decl, name)
     if name == "__class__":
-        return ClassValue(value.decl)
+        return (ClassValue(value.decl), ""), True
     outside = [base.name for base in machine.project.mro(value.decl) if isinstance(base, Outside)]
     if any(base.startswith("torch.") for base in outside):
-        return EITHER if name == "training" else Method(value, name)
+        return (EITHER if name == "training" else Method(value, name), ""), True
     getter = machine.project.member(value.decl, "__getattr__")
-    return Unknown() if getter is None else _call_getter(frame, value, getter, name, node)
+    given = Unknown() if getter is None else _call_getter(frame, value, getter, name, node)
+    return (given, ""), getter is None
+
+
+def is_computed(machine: Machine, decl: ClassDecl, name: str) -> bool:
+    """Whether reading a class attribute runs a function: a property."""
+    found = machine.project.member(decl, name)
+    symbol = found[1][-1] if found is not None else None
+    marks = symbol.decorator_list if isinstance(symbol, (ast.FunctionDef, ast.AsyncFunctionDef)) else ()
+    return any(_last(mark) in COMPUTED for mark in marks)
+
+
+COMPUTED = frozenset({"property", "cached_property", "getter", "setter"})
 
 
 def is_followed(machine: Machine, value: Instance, name: str) -> bool:
@@ -280,7 +306,7 @@ def _method(
         return bound(frame.machine.decorated(decl, start=owner), cls)
     if receiver is None:
         return frame.machine.decorated(decl, start=owner)
-    if names & {"property", "cached_property", "getter", "setter"}:
+    if names & COMPUTED:
         getter = _getter(owner, symbol)
         return apply(frame, Function(getter, receiver, None, owner), Arguments(), node)
     method = bound(frame.machine.decorated(decl, start=owner), receiver)

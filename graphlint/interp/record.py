@@ -71,9 +71,10 @@ class Record:
 
     `late` is what other methods than the constructor were found to write, None where there are none.  `effects` are
     calls in the constructor that still have to be made, and `called` the methods that ran in it without arguments.
+    `answers` are attributes that were read before, with the word under which the read is kept.
     """
 
-    __slots__ = ("building", "called", "children", "depth", "effects", "instance", "late", "owed", "written")
+    __slots__ = ("answers", "building", "called", "children", "depth", "effects", "instance", "late", "owed", "written")
 
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
@@ -81,6 +82,7 @@ class Record:
         self.called: set[FunctionDecl] = set()
         self.written: dict[str, list[Value | Deferred]] = {}
         self.late: dict[str, Value | None] = {}
+        self.answers: dict[str, tuple[Value, str]] = {}
         self.children: Value | None = None
         self.building = True
         self.depth = 0

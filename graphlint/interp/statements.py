@@ -9,11 +9,11 @@ from graphlint.interp.agreeing import note_arms, note_choice
 from graphlint.interp.assignment import assign
 from graphlint.interp.conditions import Test, test
 from graphlint.interp.context import enter
+from graphlint.interp.decorating import decorate
 from graphlint.interp.dispatch import element
 from graphlint.interp.frame import Frame, State, restrict, statement
 from graphlint.interp.indexing import store_item
 from graphlint.interp.leaving import note_exit
-from graphlint.interp.machine import decorate
 from graphlint.interp.memo import BODY, ORELSE, REST
 from graphlint.interp.mutation import defer, path_of, put_off, report_entry
 from graphlint.interp.once import is_passed_over, part_run_once

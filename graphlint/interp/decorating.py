@@ -1,0 +1,91 @@
+"""What decorators do to functions: put other code around them, or a cache; most of them change nothing."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from graphlint.interp.frame import Frame
+from graphlint.outline import mentions
+from graphlint.project import FunctionDecl, Module, Outside, Resolved
+from graphlint.syntax import walk
+from graphlint.values import Arguments, ClassValue, Function, Instance, Value
+
+if TYPE_CHECKING:
+    from graphlint.interp.machine import Machine
+
+MEMOISING = (Outside("functools.lru_cache"), Outside("functools.cache"))
+
+
+class Decorators:
+    """What was read of functions and their decorators so far, each question once."""
+
+    def __init__(self) -> None:
+        self.memoised: dict[FunctionDecl, bool] = {}
+        self.caching: dict[FunctionDecl, bool] = {}
+        self.wrapping: dict[FunctionDecl, bool] = {}
+
+
+def decorate(frame: Frame, decorators: list[ast.expr], function: Value) -> Value:
+    """Apply decorators, innermost first."""
+    for node in reversed(decorators):
+        if not may_wrap(frame.machine, frame.module, node):
+            continue
+        decorator = frame.eval(node)
+        changed = frame.machine.apply(frame, decorator, Arguments((function,)), node)
+        function = changed if _is_callable(changed) else function
+    return function
+
+
+def may_wrap(machine: Machine, module: Module, node: ast.expr) -> bool:
+    """Whether a decorator can put other code around a function: one that never calls it cannot."""
+    found = machine.project.dotted(module, node.func if isinstance(node, ast.Call) else node)
+    if not isinstance(found, FunctionDecl):
+        return not isinstance(found, Outside)
+    wrapping = machine.decorators.wrapping
+    known = wrapping.get(found)
+    if known is None:
+        known = wrapping[found] = _calls_a_parameter(found.node)
+    return known
+
+
+def is_memoised(machine: Machine, decl: FunctionDecl) -> bool:
+    """Whether a function is run once for the same arguments: by a cache of `functools` or a decorator around one."""
+    memoised = machine.decorators.memoised
+    known = memoised.get(decl)
+    if known is None:
+        marks = getattr(decl.node, "decorator_list", [])
+        names = [machine.project.dotted(decl.module, each.func if isinstance(each, ast.Call) else each) for each in marks]
+        known = memoised[decl] = any(name in MEMOISING or _memoises(machine, name) for name in names)
+    return known
+
+
+def _memoises(machine: Machine, found: Resolved | None) -> bool:
+    """Whether a decorator of the tree puts a cache of `functools` around what it decorates."""
+    if not isinstance(found, FunctionDecl) or not mentions(found.node, "cache"):
+        return False
+    caching = machine.decorators.caching
+    known = caching.get(found)
+    if known is None:
+        names = (each for each in ast.walk(found.node) if isinstance(each, (ast.Name, ast.Attribute)))
+        known = caching[found] = any(machine.project.dotted(found.module, each) in MEMOISING for each in names)
+    return known
+
+
+def _calls_a_parameter(node: ast.AST) -> bool:
+    """Whether some function nested in this one calls a parameter of a function around it."""
+    for inner in walk(node):
+        if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            names = {arg.arg for arg in (*inner.args.posonlyargs, *inner.args.args)}
+            for nested in walk(inner):
+                if nested is not inner and isinstance(nested, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+                    if any(
+                        isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in names
+                        for call in walk(nested)
+                    ):
+                        return True
+    return False
+
+
+def _is_callable(value: Value) -> bool:
+    return isinstance(value, (Function, Instance, ClassValue))
