@@ -40,6 +40,18 @@ def test_it_is_read_to_its_end(name: str, check_text: CheckText) -> None:
     assert report.regions or any(each.code == "GL904" for each in report.findings)
 
 
+def test_calls_that_lead_to_ever_new_arguments_are_cut_off_and_say_so(check_text: CheckText) -> None:
+    calls = [f"f{m}(x, (n, {m}))" for m in range(7)]
+    functions = "".join(f"def f{m}(x, n):\n    return {' + '.join(calls)}\n\n\n" for m in range(7))
+    first, later = HEAD + "        y = x.sum().item()\n", "        return f0(x, y)\n\n\n"
+    other = HEAD.replace("Model", "Other").replace("import torch\n", "") + "        return f0(x, 1), x.max().item()\n"
+    started = time.perf_counter()
+    report = check_text(functions + first + later + other)
+    assert time.perf_counter() - started < 30, "each region ends after a set amount of work"
+    assert [each.code for each in report.findings] == ["GL101", "GL101"]
+    assert (len(report.regions), report.limits > 0) == (2, True)
+
+
 def test_what_is_found_before_the_end_of_the_stack_is_told(check_text: CheckText) -> None:
     deep = HEAD + "        first = x.sum().item()\n        return first + helper(x)\n\n\n"
     deep += f"def helper(x):\n    second = x.max().item()\n    return {'x + ' * 1500}second\n"

@@ -23,6 +23,7 @@ from graphlint.interp.frame import Frame, Summary
 from graphlint.interp.leaving import left, take_over
 from graphlint.interp.memo import Memo
 from graphlint.interp.record import Record
+from graphlint.interp.room import refusal
 from graphlint.interp.told import NOTHING_TOLD, Told
 from graphlint.project import Assigned, ClassDecl, FunctionDecl, Module, Outside, Project, Resolved
 from graphlint.record import NamedTuple
@@ -42,8 +43,6 @@ from graphlint.values import (
     join_all,
 )
 
-DEEPEST_CALL = 60
-MOST_ROUNDS = 3
 NOTHING_OWED = 1 << 30
 FINAL = NOTHING_OWED
 
@@ -90,6 +89,7 @@ class Machine:
         self.scopes: dict[ClassDecl, Scope] = {}
         self.passed: dict[ast.stmt, frozenset[str]] = {}
         self.depth = 0
+        self.work = 0
 
     def apply(self, frame: Frame, callee: Value, arguments: Arguments, node: ast.AST) -> Value:
         return apply(frame, callee, arguments, node)
@@ -165,11 +165,12 @@ class Machine:
     def _may_enter(self, decl: FunctionDecl, frame: Frame | None, node: ast.AST) -> bool:
         """Whether there is room for one more activation; recursion is followed a few rounds deep."""
         rounds = self.stack.get(decl, ())
-        if self.depth < DEEPEST_CALL and len(rounds) < MOST_ROUNDS:
+        limit = refusal(self.depth, rounds, self.work)
+        if not limit:
             return True
         self.owe(rounds[0] if rounds else 0)
         if frame is not None:
-            frame.emit(LimitReached, node, limit="recursion" if rounds else "call depth")
+            frame.emit(LimitReached, node, limit=limit)
         return False
 
     @contextmanager
@@ -246,6 +247,7 @@ class Machine:
         frame.receiver = function.receiver
         frame.own = own_name(decl)
         self.depth += 1
+        self.work += 1
         frame.scope.running = True
         try:
             node = decl.node

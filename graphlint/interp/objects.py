@@ -20,6 +20,7 @@ from graphlint.interp.makers import passed
 from graphlint.interp.members import is_counter, late_writers
 from graphlint.interp.naming import is_host
 from graphlint.interp.record import Record
+from graphlint.interp.room import DEEPEST_CONSTRUCTION, MOST_WORK
 from graphlint.outline import mentions
 from graphlint.project import ClassDecl, FunctionDecl, Outside, Symbol, assigned
 from graphlint.values import (
@@ -56,8 +57,6 @@ from graphlint.values import (
 if TYPE_CHECKING:
     from graphlint.interp.machine import Machine
 
-DEEPEST_CONSTRUCTION = 30
-
 
 def is_module(machine: Machine, decl: ClassDecl) -> bool:
     """Whether instances are modules: through `nn.Module`, any torch module class, or a base nobody can resolve."""
@@ -74,7 +73,7 @@ def record_of(machine: Machine, instance: Instance) -> Record:
     record = machine.records[instance] = Record(instance)
     record.depth = machine.depth + 1
     outer = machine.begin()
-    if machine.depth < DEEPEST_CONSTRUCTION:
+    if machine.depth < DEEPEST_CONSTRUCTION and machine.work < MOST_WORK:
         _build(machine, instance, record)
     else:
         machine.owe(0)

@@ -14,6 +14,7 @@ from graphlint.interp.context import as_input
 from graphlint.interp.dispatch import apply, item
 from graphlint.interp.frame import Frame, Link, Summary
 from graphlint.interp.machine import Machine
+from graphlint.interp.room import MOST_WORK
 from graphlint.interp.told import NOTHING_TOLD, Told
 from graphlint.project import ClassDecl, FunctionDecl, Module, Project
 from graphlint.record import NamedTuple
@@ -49,11 +50,14 @@ class Reader:
         for entry in entries:
             # A site is met while the code around it runs, which a result kept from another file would hide.
             machine = Machine(project, self._told) if isinstance(entry, Site) else self._shared
-            for each in _read_entry(machine, module, entry, self._given, reached):
-                if each.failure is not None and machine is self._shared:
-                    # It keeps what was under way when the analysis failed, as if that were finished.
-                    self._shared = Machine(project, self._told)
-                yield each
+            machine.work = 0
+            found = list(_read_entry(machine, module, entry, self._given, reached, machine is self._shared))
+            if machine is self._shared and (machine.work >= MOST_WORK or any(each.failure is not None for each in found)):
+                # It keeps what was under way when the analysis stopped, as if that were finished.
+                self._shared = Machine(project, self._told)
+                # Where the work ran out depends on what was known before: alone, a region always ends at the same place.
+                found = found or list(_read_entry(Machine(project, self._told), module, entry, self._given, reached))
+            yield from found
 
 
 Entry = Site | Marked | Compiled | Forward
@@ -62,11 +66,16 @@ Reached = dict[tuple[FunctionDecl, ClassDecl], list[Summary]]
 
 
 def _read_entry(
-    machine: Machine, module: Module, entry: Entry, given: set[str], reached: Reached
+    machine: Machine, module: Module, entry: Entry, given: set[str], reached: Reached, whole: bool = False
 ) -> Iterator[RegionEvents]:
-    """The regions that one entry leads to; a failure of the analysis ends this entry only."""
+    """The regions that one entry leads to; a failure of the analysis ends this entry only.
+
+    Nothing if they must be read as a whole and are too much work.
+    """
     try:
         for entered in enter(machine, entry, reached):
+            if whole and machine.work >= MOST_WORK:
+                return
             yield _told(*entered, given, reached)
     except Unfinished as error:
         machine.depth = 0
