@@ -20,6 +20,8 @@ CAPTURING = re.compile(r"\bgraph\(|make_graphed_callables|torch\.compile|capture
 SITE_WORDS = ("graph", "capture_begin", "compile", '"fn"', "'fn'")
 """One of these is in all code that captures, compiles or hands out a case."""
 INNER_CLASS = re.compile(r"\n[ \t\f]+class[ \t\f\\]")
+OPENING_WORDS = ("capture_begin", "enter_context")
+ENDS = "capture_end"
 CASE_KEYS = {"fn", "args"}
 MARK = re.compile(r"#\s*graphlint:\s*region\b")
 NO_MODULE = {"object", "ABC", "Protocol", "Generic", "Enum", "NamedTuple", "TypedDict", "Function", "Exception"}
@@ -131,9 +133,12 @@ def sites(module: Module) -> Iterator[Site]:
     text = module.source.text
     if not matches(text, CAPTURING_WORDS, CAPTURING) and not ('"fn"' in text and '"args"' in text):
         return
-    managers = _managers(module.source.tree.body)
-    for node, owner in _functions(module.source.tree.body, None, module):
-        if _is_site(module, node) or _enters(node, managers):
+    functions = list(_functions(module.source.tree.body, None, module))
+    managers = _managers(functions)
+    openers = _openers(functions) if any(word in text for word in OPENING_WORDS) else frozenset()
+    managers |= openers
+    for node, owner in functions:
+        if _is_site(module, node) or _enters(node, managers) or (openers and not openers.isdisjoint(_called(node))):
             yield Site(module, module.function(node, owner, node.name))
     rest = [
         node
@@ -179,14 +184,43 @@ def written(module: Module, node: ast.stmt) -> str:
     return "\n".join(lines(module.source)[first - 1 : node.end_lineno])
 
 
-def _managers(body: list[ast.stmt]) -> frozenset[str]:
-    """The functions of a file that yield inside a capture: context managers around one."""
-    return frozenset(
-        node.name
-        for node in body
-        if isinstance(node, ast.FunctionDef)
-        and any(isinstance(each, ast.With) and _captures(each) and _yields(each) for each in walk(node))
-    )
+def _managers(functions: Iterable[tuple[ast.FunctionDef, ClassDecl | None]]) -> frozenset[str]:
+    """The functions and methods of a file that yield inside a capture: context managers around one."""
+    return frozenset(node.name for node, _ in functions if _yields(node) and any(_is_around(each) for each in walk(node)))
+
+
+def _is_around(node: ast.AST) -> bool:
+    """A block that captures and yields, or a call that begins a capture."""
+    return _begins(node) or (isinstance(node, ast.With) and _captures(node) and _yields(node))
+
+
+def _openers(functions: Iterable[tuple[ast.FunctionDef, ClassDecl | None]]) -> frozenset[str]:
+    """The functions and methods of a file that begin a capture which their caller goes on with; classes that do so too."""
+    called = [(node, owner, _called(node)) for node, owner in functions if not _yields(node)]
+    ends = {ENDS, *(node.name for node, _, calls in called if ENDS in calls)}
+    left = [(node, owner, calls) for node, owner, calls in called if ends.isdisjoint(calls)]
+    found = {node.name for node, _, _ in left if any(_begins(each) for each in walk(node))}
+    known: set[str] = set()
+    while found != known:
+        known = set(found)
+        found.update(node.name for node, _, calls in left if not known.isdisjoint(calls))
+        found.update(owner.name for node, owner, _ in left if owner is not None and node.name == "__enter__" in found)
+    return frozenset(found)
+
+
+def _called(node: ast.AST) -> frozenset[str]:
+    """The last names of what is called below a node."""
+    return frozenset(_last(each) for each in walk(node) if isinstance(each, ast.Call))
+
+
+def _begins(node: ast.AST) -> bool:
+    """`g.capture_begin()`, `stack.enter_context(torch.cuda.graph(g))`, `context.__enter__()`."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="capture_begin")):
+            return True
+        case ast.Call(func=ast.Attribute(attr="enter_context"), args=[ast.Call() as inner]):
+            return _last(inner) == "graph"
+    return False
 
 
 def _yields(node: ast.AST) -> bool:
@@ -207,7 +241,7 @@ def _captures(node: ast.AST) -> bool:
     if isinstance(node, (ast.With, ast.AsyncWith)):
         return any(_last(item.context_expr) == "graph" for item in node.items if isinstance(item.context_expr, ast.Call))
     if isinstance(node, ast.Call):
-        return _last(node) in ("make_graphed_callables", "capture_begin") or _is_compile(node.func)
+        return _last(node) == "make_graphed_callables" or _begins(node) or _is_graph(node.func) or _is_compile(node.func)
     return isinstance(node, ast.FunctionDef) and any(
         _is_compile(part.func if isinstance(part, ast.Call) else part) for part in node.decorator_list
     )
@@ -225,6 +259,11 @@ def _is_compile(node: ast.expr) -> bool:
         and isinstance(node.value, ast.Name)
         and node.value.id == "torch"
     )
+
+
+def _is_graph(node: ast.expr) -> bool:
+    """`torch.cuda.graph`, kept to be entered later."""
+    return isinstance(node, ast.Attribute) and node.attr == "graph" and _last(node.value) == "cuda"
 
 
 def _is_case(node: ast.AST) -> bool:

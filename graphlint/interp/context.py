@@ -6,11 +6,13 @@ import ast
 from collections.abc import Callable
 
 from graphlint.events import Synchronize
+from graphlint.interp.capturing import BEGIN, END, STACK, begins, close, close_to
 from graphlint.interp.carried import Touch
 from graphlint.interp.dispatch import apply, attribute, element
-from graphlint.interp.frame import Frame, Link, Summary
+from graphlint.interp.frame import Frame, Link, Opened, Summary
 from graphlint.interp.machine import Capture
 from graphlint.interp.warmth import is_told_whole
+from graphlint.outline import mentions
 from graphlint.project import FunctionDecl, Outside
 from graphlint.syntax import nested, walk
 from graphlint.types import Region, Target
@@ -44,27 +46,118 @@ def enter(frame: Frame, value: Value, node: ast.expr) -> tuple[Value, Callable[[
     if isinstance(value, DeviceValue):
         frame.devices.append(value)
         return value, lambda: _leave_device(frame)
-    if (isinstance(value, ExternalObject) and value.name in CAPTURES) or _captures(frame, node):
+    if _is_capture_object(value) or _captures(frame, node, value):
         return value, _start_capture(frame, node)
+    if isinstance(value, ExternalObject) and value.name == STACK:
+        opened = frame.opened
+        return value, lambda: close_to(frame, opened)
     if isinstance(value, Instance):
-        return _enter_instance(frame, value, node), _nothing
+        opened = frame.opened
+        entered = _enter_instance(frame, value, node)
+        take_switch(frame, node)
+        return entered, (lambda: close_to(frame, opened)) if frame.opened is not opened else _nothing
     if isinstance(value, Seq) and value.form == "iter":
         return element(frame, value, node), _nothing
     return (value if not isinstance(value, Opaque) else Opaque()), _nothing
 
 
-def _captures(frame: Frame, node: ast.expr) -> bool:
+def _is_capture_object(value: Value) -> bool:
+    return isinstance(value, ExternalObject) and value.name in CAPTURES
+
+
+def switch(frame: Frame, node: ast.expr) -> bool:
+    """Run a statement that opens or closes a capture by itself; False if it does neither."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=owner, attr=name), args=args) if name in SWITCHES:
+            SWITCHES[name](frame, node, owner, args)
+            return True
+    return False
+
+
+def _begin(frame: Frame, node: ast.Call, owner: ast.expr, args: list[ast.expr]) -> None:
+    frame.eval(node)
+    _open(frame, node)
+
+
+def _end(frame: Frame, node: ast.Call, owner: ast.expr, args: list[ast.expr]) -> None:
+    frame.eval(node)
+    close(frame)
+
+
+def _enter_context(frame: Frame, node: ast.Call, owner: ast.expr, args: list[ast.expr]) -> None:
+    """`stack.enter_context(...)`, or `context.__enter__()`."""
+    entered = args[0] if args else owner
+    value, opened, was = frame.eval(entered), frame.opened, (frame.recording, frame.summary)
+    _, leave = enter(frame, value, entered)
+    if frame.opened is opened and leave is not _nothing:
+        frame.opened = (*opened, Opened(leave, *was))
+
+
+def _leave_context(frame: Frame, node: ast.Call, owner: ast.expr, args: list[ast.expr]) -> None:
+    """`context.__exit__(...)`."""
+    frame.eval(node)
+    if frame.opened or _is_capture_object(frame.eval(owner)):
+        close(frame)
+
+
+def _close_stack(frame: Frame, node: ast.Call, owner: ast.expr, args: list[ast.expr]) -> None:
+    """`stack.close()`."""
+    frame.eval(node)
+    value = frame.eval(owner) if frame.opened else None
+    if isinstance(value, ExternalObject) and value.name == STACK:
+        close_to(frame, ())
+
+
+SWITCHES: dict[str, Callable[[Frame, ast.Call, ast.expr, list[ast.expr]], None]] = {
+    BEGIN: _begin,
+    END: _end,
+    "enter_context": _enter_context,
+    "__enter__": _enter_context,
+    "__exit__": _leave_context,
+    "close": _close_stack,
+}
+
+
+def take_switch(frame: Frame, node: ast.expr) -> None:
+    """Open and close what functions that were called have opened and closed for their caller."""
+    while frame.switched:
+        if frame.switched > 0:
+            frame.switched -= 1
+            _open(frame, node)
+        else:
+            frame.switched += 1
+            close(frame)
+
+
+def _open(frame: Frame, node: ast.expr) -> None:
+    was = frame.recording, frame.summary
+    frame.opened = (*frame.opened, Opened(_start_capture(frame, node), *was))
+
+
+def _captures(frame: Frame, node: ast.expr, value: Value) -> bool:
     """Whether an expression calls a context manager of the tree that yields inside a capture."""
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+    if not isinstance(node, ast.Call):
         return False
-    found = frame.machine.project.lookup(frame.module, node.func.id)
+    found: object = None
+    if isinstance(node.func, ast.Name):
+        found = frame.machine.project.lookup(frame.module, node.func.id)
+    elif isinstance(value, Seq) and value.form == "iter":
+        callee = frame.eval(node.func)
+        found = callee.decl if isinstance(callee, Function) else None
     if not isinstance(found, FunctionDecl) or not isinstance(found.node.body, list):
         return False
+    return _yields_captured(frame, found)
+
+
+def _yields_captured(frame: Frame, decl: FunctionDecl) -> bool:
+    """Whether a generator yields in a block that captures, or behind the beginning of a capture."""
+    if mentions(decl.node, BEGIN) and begins(decl.node):
+        return any(isinstance(part, ast.Yield) for part in walk(decl.node))
     return any(
         isinstance(each, ast.With)
-        and any(_is_capture(frame, found, item.context_expr) for item in each.items)
+        and any(_is_capture(frame, decl, item.context_expr) for item in each.items)
         and any(isinstance(part, ast.Yield) for part in walk(each))
-        for each in nested(found.node.body)
+        for each in nested(decl.node.body)  # type: ignore[arg-type]  # the caller has asked
     )
 
 

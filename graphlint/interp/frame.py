@@ -81,6 +81,7 @@ class Summary:
         "returned",
         "running",
         "seen",
+        "switches",
         "touched",
     )
 
@@ -96,6 +97,7 @@ class Summary:
         self.left: dict[str, Value | None] = {}
         self.returned: Value = Unknown()
         self.running = False
+        self.switches = 0
         self.depth = 0
         self.owed = 1 << 30
 
@@ -105,6 +107,14 @@ class State(NamedTuple):
 
     env: dict[str, Value]
     live: Target
+
+
+class Opened(NamedTuple):
+    """A capture that no block around it ends: how to leave it, and what was recorded, and into what, before it."""
+
+    leave: Callable[[], None]
+    recording: bool
+    summary: Summary
 
 
 Decided = dict[str, tuple[Value, Value, Value]]
@@ -132,6 +142,7 @@ class Frame:
         "live",
         "machine",
         "module",
+        "opened",
         "own",
         "owner",
         "receiver",
@@ -140,6 +151,7 @@ class Frame:
         "scope",
         "stored",
         "summary",
+        "switched",
         "yields",
     )
 
@@ -172,6 +184,8 @@ class Frame:
         self.decided: dict[ast.AST, Decided] = {}
         self.arm: Arm = ()
         self.inputs: frozenset[str] = frozenset()
+        self.opened: tuple[Opened, ...] = ()
+        self.switched = 0
 
     def eval(self, node: ast.expr) -> Value:
         return EXPRESSIONS[type(node)](self, node)
@@ -231,6 +245,7 @@ class Frame:
 
     def link(self, node: ast.AST, summary: Summary) -> None:
         """Record that the call at `node` runs `summary`."""
+        self.switched += summary.switches
         if not self.recording or self.live is NONE:
             return
         self.touch(summary)

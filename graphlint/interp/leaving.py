@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 
+from graphlint.interp.capturing import leave_open
 from graphlint.interp.frame import Frame, Summary
 from graphlint.interp.mutation import path_of
 from graphlint.values import Function, Value, join_all
@@ -19,7 +20,12 @@ def note_exit(frame: Frame) -> None:
 
 
 def left(frame: Frame) -> dict[str, Value | None]:
-    """What a method that has run stored on every way through, by attribute; None for what it stored on some."""
+    """What a method that has run stored on every way through, by attribute; None for what it stored on some.
+
+    A capture that it leaves open goes on in the code that called it.
+    """
+    if frame.opened:
+        leave_open(frame)
     if frame.live:
         note_exit(frame)
     return {

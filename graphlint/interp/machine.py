@@ -256,7 +256,7 @@ class Machine:
             else:
                 frame.run(node.body)
                 summary.returned = _returned(frame)
-                summary.left = left(frame) if frame.stored else {}
+                summary.left = left(frame) if frame.stored or frame.opened else {}
         finally:
             self.depth -= 1
             frame.scope.running = False

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from graphlint.events import Event, HostMutation, Rebound, UnknownCall
+from graphlint.interp.capturing import leave_open
 from graphlint.interp.carried import Touch, carried
 from graphlint.interp.context import as_input
 from graphlint.interp.dispatch import apply, item
@@ -197,6 +198,7 @@ def enter_site(machine: Machine, site: Site) -> Iterator[tuple[Region, Summary, 
     if decl is None:
         frame = machine.toplevel(site.module)
         frame.run(site.module.source.tree.body)
+        leave_open(frame)
         cases: list[Value] = []
     else:
         receiver = Instance(decl.owner) if decl.owner is not None else None

@@ -7,8 +7,9 @@ import ast
 from graphlint.events import HostBranch
 from graphlint.interp.agreeing import note_arms, note_choice
 from graphlint.interp.assignment import assign
+from graphlint.interp.capturing import step_in, step_out
 from graphlint.interp.conditions import Test, test
-from graphlint.interp.context import enter
+from graphlint.interp.context import enter, switch, take_switch
 from graphlint.interp.decorating import decorate
 from graphlint.interp.dispatch import element
 from graphlint.interp.frame import Frame, State, restrict, statement
@@ -40,8 +41,12 @@ LOOP_PASSES = 3
 
 @statement(ast.Expr)
 def run_expression(frame: Frame, node: ast.Expr) -> None:
-    if not put_off(frame, node.value) and not _is_explored_itself(frame, node.value):
+    if put_off(frame, node.value) or _is_explored_itself(frame, node.value):
+        return
+    if not switch(frame, node.value):
         frame.eval(node.value)
+    if frame.switched:
+        take_switch(frame, node.value)
 
 
 def _is_explored_itself(frame: Frame, node: ast.expr) -> bool:
@@ -128,7 +133,8 @@ def run_if(frame: Frame, node: ast.If) -> None:
     unusual = not is_usual(node.test)
     frame.branches += unusual
     ceiling = frame.ceiling
-    outer = frame.arm
+    outer, opened = frame.arm, frame.opened
+    suspended = None
     once = part_run_once(frame, node)
     passed = bool(once) and is_passed_over(frame, node)
     for part, arm, body in ((BODY, outcome.true, node.body), (ORELSE, outcome.false, node.orelse)):
@@ -143,6 +149,10 @@ def run_if(frame: Frame, node: ast.If) -> None:
             frame.run(body)
         frame.ceiling, frame.arm = ceiling, outer
         ends.append(State(frame.env, frame.live))
+        if frame.opened is not opened:
+            suspended = step_out(frame, opened) or suspended
+    if suspended is not None:
+        step_in(frame, suspended)
     frame.conditional -= 1
     frame.branches -= unusual
     frame.merge(*ends)
