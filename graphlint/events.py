@@ -77,9 +77,13 @@ class HostCast(Event):
 
 @fact
 class HostBranch(Event):
-    """Python control flow waits for a device value; `construct` is the keyword."""
+    """Python control flow waits for a device value; `construct` is the keyword.
+
+    `or_number` says, here and below, that a Python number may stand there as well.
+    """
 
     construct: str
+    or_number: bool = False
 
 
 @fact
@@ -98,14 +102,11 @@ class HostCompare(Event):
 
 @fact
 class HostArgument(Event):
-    """A device value stands where a host number is needed: a size, a fill value, a count, `range`.
-
-    `splits` says whether Dynamo breaks there too; fill values and the ends of `linspace` stay tensors.
-    """
+    """A device value stands where a host number is needed: a size, a fill value, a count, `range`."""
 
     call: str
     argument: str
-    splits: bool = True
+    or_number: bool = False
 
 
 @fact
@@ -161,6 +162,7 @@ class TensorBound(Event):
     """A device scalar is an index or a slice bound, which Python reads."""
 
     role: str
+    or_number: bool = False
 
 
 @fact

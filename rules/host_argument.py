@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from graphlint.events import HostArgument
 from graphlint.rule import finding, rule
-from graphlint.types import Confidence, Finding, Target
+from graphlint.types import Finding, Target
 
 
 @rule("GL108", on=HostArgument, predicts="breaks", compile="defeats")
@@ -35,10 +35,6 @@ def host_argument(event: HostArgument) -> Finding | None:
         event,
         f"`{event.call}` reads its `{event.argument}` from the device",
         help="pass a Python number that is fixed for the graph, such as the maximum, and mask what is beyond",
-        targets=_affected(event),
+        # What may as well be a Python number, as a cache length, is one wherever Dynamo was seen to trace it.
+        targets=Target.GRAPH if event.or_number else Target.BOTH,
     )
-
-
-def _affected(event: HostArgument) -> Target:
-    """A value that may as well be a Python number, as a cache length, is one wherever Dynamo was seen to trace it."""
-    return Target.BOTH if event.splits and event.confidence is Confidence.CERTAIN else Target.GRAPH

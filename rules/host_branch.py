@@ -38,5 +38,6 @@ def host_branch(event: HostBranch) -> Finding | None:
         event,
         f"`{event.construct}` waits for the device value of `{event.text}`",
         help=_CHECK if checks else _SELECT,
-        targets=Target.GRAPH if checks else Target.BOTH,
+        # What may as well be a Python number, as a cache length, is one wherever Dynamo was seen to trace it.
+        targets=Target.GRAPH if checks or event.or_number else Target.BOTH,
     )

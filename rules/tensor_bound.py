@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from graphlint.events import TensorBound
 from graphlint.rule import finding, rule
-from graphlint.types import Confidence, Finding, Target
+from graphlint.types import Finding, Target
 
 
 @rule("GL204", on=TensorBound, predicts="breaks", compile="defeats")
@@ -31,13 +31,9 @@ def tensor_bound(event: TensorBound) -> Finding | None:
         event,
         f"`{event.text}` reads a device scalar as {_article(event.role)}",
         help="use `x.index_select(dim, i.view(1))` for an index, or mask with `torch.arange(n, device=...) < bound`",
-        targets=_affected(event),
+        # What may as well be a Python number, as a cache length, is one wherever Dynamo was seen to trace it.
+        targets=Target.GRAPH if event.or_number else Target.BOTH,
     )
-
-
-def _affected(event: TensorBound) -> Target:
-    """A value that may as well be a Python number, as a cache length, is one wherever Dynamo was seen to trace it."""
-    return Target.BOTH if event.confidence is Confidence.CERTAIN else Target.GRAPH
 
 
 def _article(role: str) -> str:

@@ -23,7 +23,7 @@ MEASUREMENT = DATA / "ops_h200.jsonl"
 RESULTS = DATA / "results_cpu.jsonl"
 BREAKS = DATA / "ops_dynamo.jsonl"
 NOT_PUBLIC = ("torch.Tensor.slice", "torch.Tensor.native_dropout_backward", "torch.Tensor.max_pool2d_with_indices_backward")
-KNOWN_PROVENANCE = ("h200-", "doc", "source-", "source:", "catalogue:", "pytorch#")
+KNOWN_PROVENANCE = ("h200-", "dynamo-", "doc", "source-", "source:", "catalogue:", "pytorch#")
 
 
 def facts(row: str, call: str) -> DescribedCall:

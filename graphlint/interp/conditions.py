@@ -16,6 +16,7 @@ from graphlint.interp.frame import Frame, State
 from graphlint.interp.isinstance import split
 from graphlint.interp.mutation import path_of
 from graphlint.interp.naming import is_capturing, platform
+from graphlint.interp.untraced import ask, or_number
 from graphlint.record import NamedTuple
 from graphlint.types import Confidence, Target
 from graphlint.values import (
@@ -256,17 +257,19 @@ def _truthy(frame: Frame, node: ast.expr, value: Value, place: ast.expr, constru
     return Test(Arm(true, facts), Arm(false, {}))
 
 
-def truth(frame: Frame, value: Value, node: ast.AST, construct: str) -> tuple[Target, Target]:
+def truth(frame: Frame, value: Value, node: ast.AST, construct: str, whole: Value | None = None) -> tuple[Target, Target]:
     """The targets for which a value can be true and false; a device tensor makes the host wait."""
     if isinstance(value, Union):
-        pairs = [truth(frame, member, node, construct) for member in value.members]
+        pairs = [truth(frame, member, node, construct, value) for member in value.members]
         true = false = Target.NONE
         for can_be_true, can_be_false in pairs:
             true, false = true | can_be_true, false | can_be_false
         return true, false
-    if isinstance(value, Tensor) and value.place is not Place.HOST:
+    if isinstance(value, Tensor):
         if value.place is Place.DEVICE:
-            frame.emit(HostBranch, node, value.sure, construct=construct)
+            frame.emit(HostBranch, node, value.sure, construct=construct, or_number=or_number(whole))
+        elif construct != "assert":
+            ask(frame, whole or value, node, construct)
         return Target.BOTH, Target.BOTH
     return _known_truth(frame, value, node)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from graphlint.effects.conditions import UNKNOWN
 from graphlint.effects.grammar import MISSING, Parameter, Row
@@ -32,13 +34,14 @@ from graphlint.values import (
 class Facts:
     """Parameters bound to values; implements `graphlint.effects.conditions.ArgumentFacts`."""
 
-    __slots__ = ("arguments", "call", "constructor", "frame", "given", "owner", "row")
+    __slots__ = ("arguments", "call", "constructor", "everywhere", "frame", "given", "owner", "row")
 
     def __init__(
         self, frame: Frame, row: Row, arguments: Arguments, receiver: Value | None, owner: ExternalObject | None
     ) -> None:
         self.frame = frame
         self.call: ast.AST | None = None
+        self.everywhere = False
         self.row = row
         self.arguments = arguments
         self.given = bind_row(row, arguments, receiver)
@@ -69,8 +72,16 @@ class Facts:
                 return known.default
         return MISSING
 
+    @contextmanager
+    def anywhere(self) -> Iterator[None]:
+        """Ask as if host tensors were on the device."""
+        self.everywhere = True
+        yield
+        self.everywhere = False
+
     def device(self, parameter: str) -> bool | None:
-        return self._placed(parameter, Place.DEVICE)
+        found = self._placed(parameter, Place.DEVICE)
+        return self._placed(parameter, Place.HOST) if self.everywhere and not found else found
 
     def host(self, parameter: str) -> bool | None:
         return self._placed(parameter, Place.HOST)

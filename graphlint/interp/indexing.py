@@ -21,7 +21,8 @@ from graphlint.events import (
 from graphlint.interp.dispatch import ITEMS, apply, attribute, item, register
 from graphlint.interp.frame import Frame, expression
 from graphlint.interp.mutation import path_of, report_stored
-from graphlint.interp.objects import record_of, store_attribute
+from graphlint.interp.objects import store_attribute
+from graphlint.interp.untraced import ask, or_number
 from graphlint.types import Confidence
 from graphlint.values import (
     READ_BACK,
@@ -132,7 +133,8 @@ def _bounds(frame: Frame, tensor: Tensor, part: SliceValue, node: ast.AST) -> No
     for bound in (part.low, part.high, part.step):
         for member in members(bound):
             if isinstance(member, Tensor) and member.place is Place.DEVICE:
-                frame.emit(TensorBound, node, member.sure, role="slice bound")
+                frame.emit(TensorBound, node, member.sure, role="slice bound", or_number=or_number(bound))
+        ask(frame, bound, node, "slice bound")
 
 
 def _tensor_part(frame: Frame, tensor: Tensor, part: Tensor, node: ast.AST) -> None:
@@ -143,7 +145,9 @@ def _tensor_part(frame: Frame, tensor: Tensor, part: Tensor, node: ast.AST) -> N
             frame.emit(MaskIndex, node, min(part.sure, tensor.sure), store=False)
         elif part.rank == 0 and part.kind is not Kind.BOOL:
             frame.emit(TensorBound, node, part.sure, role="index")
-    elif part.place is Place.HOST and tensor.place is Place.DEVICE and part.rank != 0 and part.kind is not Kind.BOOL:
+    elif part.rank == 0 or part.kind is Kind.BOOL:
+        ask(frame, part, node, "index")
+    elif part.place is Place.HOST and tensor.place is Place.DEVICE:
         frame.emit(HostIndex, node, min(tensor.sure, part.sure), what="host tensor")
 
 
@@ -213,6 +217,8 @@ def sequence_item(frame: Frame, sequence: Seq, index: Value, node: ast.AST) -> V
         if is_index and isinstance(member, Tensor) and member.place is Place.DEVICE:
             sure = member.sure if member.rank == 0 else Confidence.POSSIBLE
             frame.emit(TensorBound, node, sure, role="index")
+        elif is_index:
+            ask(frame, member, node, "index")
         if isinstance(member, SliceValue):
             _bounds(frame, Tensor(), member, node)
             return _sliced(sequence, member)
@@ -222,6 +228,8 @@ def sequence_item(frame: Frame, sequence: Seq, index: Value, node: ast.AST) -> V
             return sequence.items[index.value]
         if 0 <= index.value < count:
             return sequence.items[index.value]
+        if index.value >= count and sequence.rest is not None:
+            return one_of(sequence.rest)
     return one_of(sequence.element())
 
 
@@ -254,21 +262,6 @@ def table_item(frame: Frame, table: Table, index: Value, node: ast.AST) -> Value
 def other_entry(table: Table) -> Value | None:
     """What stands under a name that a dictionary is not known to have; beside known ones that is hardly a tensor."""
     return doubtful(table.rest) if table.items and table.rest is not None else table.rest
-
-
-@register(ITEMS, Instance)
-def instance_item(frame: Frame, instance: Instance, index: Value, node: ast.AST) -> Value:
-    method = attribute(frame, instance, "__getitem__", node)
-    if isinstance(method, Function):
-        return apply(frame, method, Arguments((index,)), node)
-    record = record_of(frame.machine, instance)
-    if record.children is not None:
-        return item(frame, record.children, index, node)
-    if isinstance(index, Text) and index.value is not None:
-        return attribute(frame, instance, index.value, node)
-    if isinstance(index, Number) and record.written:
-        return join_all([value for _, value in record.items(frame.machine)])
-    return Unknown()
 
 
 @register(ITEMS, Unknown)

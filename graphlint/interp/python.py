@@ -11,6 +11,7 @@ from graphlint.interp.expressions import formats
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import device_tensor, first, function
 from graphlint.interp.results import origin_of_read
+from graphlint.interp.untraced import ask
 from graphlint.values import (
     EITHER,
     Arguments,
@@ -56,6 +57,8 @@ def cast(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
         if name == "round":
             return tensor
         frame.emit(HostCast, node, tensor.sure, builtin=name)
+    elif name != "round":
+        ask(frame, value, node, name)
     return _converted(frame, name, value, node)
 
 
@@ -93,6 +96,8 @@ def range_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
         tensor = device_tensor(value)
         if tensor is not None:
             frame.emit(HostArgument, node, tensor.sure, call="range", argument="bound")
+        else:
+            ask(frame, value, node, "range")
     counts = [value.value if isinstance(value, Number) else None for value in arguments.positional]
     if len(counts) == 1 and isinstance(counts[0], int) and 0 <= counts[0] <= 16:
         return Seq("iter", tuple(Number(Kind.INT, i) for i in range(counts[0])))
@@ -236,5 +241,6 @@ def arithmetic(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
                 HostCast, node, tensor.sure, builtin=ast.unparse(node.func) if isinstance(node, ast.Call) else "math"
             )
             break
+        ask(frame, value, node, "math")
     origins = [value.origin for value in arguments.values() if isinstance(value, Number)]
     return Number(Kind.FLOAT, None, max([Origin.CONFIG, *origins], key=lambda origin: origin.value))

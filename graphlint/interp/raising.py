@@ -9,11 +9,11 @@ from graphlint import events
 from graphlint.effects import grammar
 from graphlint.effects.grammar import Effect, Row
 from graphlint.effects.table import happens
-from graphlint.interp import warmth
+from graphlint.interp import untraced, warmth
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
 from graphlint.syntax import stands_in, walk
-from graphlint.types import Confidence
+from graphlint.types import Confidence, Target
 from graphlint.values import (
     Place,
     tensors_in,
@@ -22,8 +22,12 @@ from graphlint.values import (
 
 def raise_effect(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST) -> None:
     """Turn an effect of a row into an event where its condition holds."""
+    if not effect.targets & frame.live:
+        return
     holds = happens(effect, facts, frame.machine.told.torch)
-    if holds is False or not effect.targets & frame.live:
+    if holds is not True and effect.kind in ASKING:
+        _ask_host(frame, row, effect, facts, node)
+    if holds is False:
         return
     sure = _sure(effect, facts)
     if holds is None:
@@ -34,6 +38,20 @@ def raise_effect(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast
     if emitter is not None:
         emitter(frame, row, effect, facts, node, sure)
     frame.live = before
+
+
+ASKING = frozenset({"read", "shape"})
+"""Effects that host tensors have too, where Dynamo traces them."""
+
+
+def _ask_host(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST) -> None:
+    """What is free on the host for a capture: Dynamo is asked for values of host tensors as for those of others."""
+    hosted = [t.sure for value in facts.given.values() for t in tensors_in(value) if t.place in untraced.ON_HOST]
+    if not hosted or not effect.targets & frame.live & Target.COMPILE:
+        return
+    with facts.anywhere():
+        if happens(effect, facts, frame.machine.told.torch):
+            untraced.split(frame, node, max(hosted), short(row))
 
 
 def _sure(effect: Effect, facts: Facts) -> Confidence:
@@ -60,7 +78,7 @@ def _read(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, s
         sure = max(sure, Confidence.LIKELY) if facts.device("self") is None else sure
         frame.emit(events.HostRead, node, sure, method=short(row))
     else:
-        frame.emit(events.LibraryRead, node, sure, call=short(row), why=effect.why)
+        frame.emit(events.LibraryRead, node, sure, call=short(row), why=effect.why, splits=True)
 
 
 TRANSFERRED = ("self", "src", "new_scale")
@@ -97,7 +115,8 @@ def _handle(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST,
 def _argument(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, sure: Confidence) -> None:
     """A tensor where a number belongs: of several functions that may be called, it is hardly this one."""
     sure = Confidence.POSSIBLE if frame.choosing else sure
-    frame.emit(events.HostArgument, node, sure, call=short(row), argument=_named(row, effect, facts))
+    doubt = untraced.or_number(facts.value(effect.subject))
+    frame.emit(events.HostArgument, node, sure, call=short(row), argument=_named(row, effect, facts), or_number=doubt)
 
 
 def _named(row: Row, effect: Effect, facts: Facts) -> str:
