@@ -80,8 +80,10 @@ def bind(machine: Machine, function: Function, arguments: Arguments) -> dict[str
 
 def _fit(machine: Machine, decl: FunctionDecl, arg: ast.arg, value: Value) -> Value:
     """The value as the parameter's annotation lets it be; the value is evidence, the annotation fills the unknown."""
-    if arg.annotation is None or not isinstance(value, (Unknown, Tensor, Union)):
+    if not isinstance(value, (Unknown, Tensor, Union)):
         return value
+    if arg.annotation is None:
+        return doubtful(value) if isinstance(value, Tensor) and _is_flag(decl, arg) else value
     if isinstance(value, Tensor):
         against = _contradicted(machine, decl, arg) if value.place is Place.DEVICE else 0
         if against & NUMBERS and not value.role:
@@ -92,6 +94,12 @@ def _fit(machine: Machine, decl: FunctionDecl, arg: ast.arg, value: Value) -> Va
         return _fit_members(machine, decl, arg, value)
     hint = narrow_to(value, annotated(machine, decl.module, arg.annotation, decl.owner))
     return hosted(hint) if is_host(arg.arg) else hint
+
+
+def _is_flag(decl: FunctionDecl, arg: ast.arg) -> bool:
+    """Whether the default of a parameter, True or False, says that it is no tensor."""
+    default = defaults(decl).get(arg.arg)
+    return isinstance(default, ast.Constant) and isinstance(default.value, bool)
 
 
 def _fit_members(machine: Machine, decl: FunctionDecl, arg: ast.arg, value: Union) -> Value:

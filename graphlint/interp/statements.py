@@ -15,6 +15,7 @@ from graphlint.interp.dispatch import element
 from graphlint.interp.frame import Frame, State, restrict, statement
 from graphlint.interp.indexing import store_item
 from graphlint.interp.leaving import note_exit
+from graphlint.interp.left_behind import doubt_left_behind
 from graphlint.interp.memo import BODY, ORELSE, REST
 from graphlint.interp.mutation import defer, path_of, put_off, report_entry
 from graphlint.interp.once import is_passed_over, part_run_once
@@ -156,6 +157,7 @@ def run_if(frame: Frame, node: ast.If) -> None:
     frame.conditional -= 1
     frame.branches -= unusual
     frame.merge(*ends)
+    doubt_left_behind(frame, node, env, ends)
     note_arms(frame, node, ends)
     if once == REST:
         # Whoever sets the ceiling of the block around sets it back.

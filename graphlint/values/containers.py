@@ -108,10 +108,15 @@ def _join_all(values: tuple[Value, ...]) -> Value:
         return merged[0]
     if len(merged) > WIDEST_UNION:
         return Unknown()
-    if len({value.place for value in merged if isinstance(value, Tensor)}) > 1:
-        # Where it lies depends on the way that led here.
+    if len({value.place for value in merged if isinstance(value, Tensor)}) > 1 or _are_numbers_too(merged):
+        # Where it lies, or whether it is a tensor at all, depends on the way that led here.
         merged = [_likely(value) for value in merged]
     return Union(tuple(sorted(merged, key=lambda value: value.order)))
+
+
+def _are_numbers_too(values: list[Value]) -> bool:
+    kinds = {type(value) for value in values}
+    return Tensor in kinds and Number in kinds
 
 
 def _likely(value: Value) -> Value:
