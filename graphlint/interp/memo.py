@@ -73,9 +73,7 @@ def _blocks(body: list[ast.stmt], scope: Scope, looped: bool, found: dict[ast.If
                 found[node] = memo
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             continue
-        # What stands in a `finally` runs on every call, also behind a `return`.
-        always = any(not _releases(each) for each in getattr(node, "finalbody", ()))
-        inner_loop = always or isinstance(node, (ast.For, ast.AsyncFor, ast.While))
+        inner_loop = isinstance(node, (ast.For, ast.AsyncFor, ast.While))
         for field in ("body", "orelse", "finalbody"):
             block = getattr(node, field, None)
             if isinstance(block, list) and block:
@@ -131,14 +129,6 @@ def _tells_nothing(node: ast.AST) -> bool:
         case ast.Expr(value=value):
             return isinstance(value, (ast.Call, ast.Constant))
     return isinstance(node, (ast.If, ast.Pass, ast.Raise))
-
-
-def _releases(node: ast.stmt) -> bool:
-    """Whether a statement only gives back a lock."""
-    match node:
-        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="release"))):
-            return True
-    return False
 
 
 def _leaves(block: list[ast.stmt]) -> bool:

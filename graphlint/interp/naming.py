@@ -11,6 +11,9 @@ import re
 HOST = frozenset({"cpu", "host", "np", "numpy", "pinned"})
 """Words by which programs tell host tensors from their twins on the device: `seq_lens_cpu`, `pinned_ids`."""
 
+DEVICE = frozenset({"device", "dev", "gpu", "cuda", "rank"})
+"""Words for a device that a tensor is brought to."""
+
 ELSEWHERE = re.compile(
     r"_*(is|on|has|use)?_*(npu|hip|rocm|xpu|tpu|hpu|mps|mlu|musa|xla|gaudi|neuron|ascend)(_available|_platform|_device)?"
 )
@@ -42,3 +45,10 @@ def platform(name: str) -> bool | None:
     if ELSEWHERE.fullmatch(word) or ON_HOST.fullmatch(word):
         return False
     return True if ON_CUDA.fullmatch(word) else None
+
+
+@functools.cache
+def is_device(name: str) -> bool:
+    """Whether a name says that it stands for a device other than the host."""
+    words = name.lower().split("_")
+    return not DEVICE.isdisjoint(words) and HOST.isdisjoint(words)

@@ -254,7 +254,7 @@ def run_continue(frame: Frame, node: ast.Continue) -> None:
 
 @statement(ast.Try, *([ast.TryStar] if hasattr(ast, "TryStar") else []))
 def run_try(frame: Frame, node: ast.Try) -> None:
-    before = frame.save()
+    before, outer = frame.save(), frame.ceiling
     returned = len(frame.returns)
     frame.run(node.body)
     middle = State(dict(frame.env), frame.live)
@@ -275,10 +275,11 @@ def run_try(frame: Frame, node: ast.Try) -> None:
         frame.returns[returned:] = [value for value in frame.returns[returned:] if not isinstance(value, (Bool, Nothing))]
     frame.merge(*ends)
     if node.finalbody:
-        live = frame.live
-        frame.live = live or before.live
+        # It runs on every call, also behind a `return` by which the body passes over what was done once.
+        live, ceiling = frame.live, frame.ceiling
+        frame.live, frame.ceiling = live or before.live, outer
         frame.run(node.finalbody)
-        frame.live &= live
+        frame.live, frame.ceiling = frame.live & live, ceiling
 
 
 @statement(ast.With, ast.AsyncWith)

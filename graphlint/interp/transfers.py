@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from graphlint.events import DeviceToHost, FrozenScalar, HostLiteral, HostToDevice, LibraryRead, PinnedMemory
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
+from graphlint.interp.naming import is_device
 from graphlint.interp.placement import default_place, is_pinned, kind_of, place_named
 from graphlint.interp.raising import raise_effect, short
 from graphlint.interp.results import origin_of_read
@@ -88,7 +89,7 @@ def to(frame: Frame, facts: Facts, node: ast.AST) -> Value:
     """`x.to(device, dtype)`, `x.to(other)`, `x.type(torch.LongTensor)` and so on."""
     place: Place | None = None
     kind: Kind | None = None
-    for name, value in _named(facts):
+    for name, value in _named(facts, node):
         if name in ("self", "non_blocking", "copy", "memory_format"):
             continue
         new_place, new_kind = _target(value, name)
@@ -121,13 +122,22 @@ def _taken(value: Value, kind: Kind | None) -> Value:
     return value.replace(place=Place.DEVICE, kind=kind, sure=min(value.sure, Confidence.LIKELY))
 
 
-def _named(facts: Facts) -> Iterator[tuple[str, Value]]:
-    """The arguments by name; positional ones of overloaded calls have none."""
+def _named(facts: Facts, node: ast.AST) -> Iterator[tuple[str, Value]]:
+    """The arguments by name; positional ones of overloaded calls have none, unless they say so themselves."""
     for name, value in facts.given.items():
-        if name == "args" and isinstance(value, Seq):
-            yield from (("", part) for part in value.items or ())
-        else:
+        if name != "args" or not isinstance(value, Seq):
             yield name, value
+            continue
+        spelled = node.args if isinstance(node, ast.Call) else []
+        for position, part in enumerate(value.items or ()):
+            given = spelled[position] if position < len(spelled) else None
+            yield "device" if isinstance(part, Unknown) and _says_device(given) else "", part
+
+
+def _says_device(given: ast.expr | None) -> bool:
+    """Whether what is given is called a device: `x.to(self.device)`, `x.to(local_rank)`."""
+    name = given.id if isinstance(given, ast.Name) else given.attr if isinstance(given, ast.Attribute) else ""
+    return is_device(name)
 
 
 def _target(value: Value, name: str) -> tuple[Place | None, Kind | None]:

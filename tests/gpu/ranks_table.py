@@ -29,7 +29,6 @@ EXPLAINED = {
     "ranks/hangs.py:loops": "eager hangs too, in a warm-up: there is nothing about capture to predict",
     "ranks/hangs.py:waits_for_nothing": "eager hangs too, in a warm-up: there is nothing about capture to predict",
     "ranks/hangs.py:differs_after_replay": "the branch is taken on one rank and under capture only: its argument is a name",
-    "ranks/tensor_parallel.py:by_hand": "what `.to(device)` moves to an unknown argument is taken to stay on the host",
     "ranks/tensor_parallel.py:unread_dtensor": "the functional collective is inside DTensor, which is not followed",
     "ranks/watched.py:timed_out": "eager hangs too; the watchdog reports it after its group's 3 s, and ends nothing in 31",
 }
