@@ -56,6 +56,9 @@ _RETURN_FIELDS = (
 RETURN_FIELDS = frozenset(_RETURN_FIELDS.split())
 """The fields of `torch.return_types`, the named tuples that operators give (torch 2.13 documentation)."""
 
+PAIR = ("values", "indices")
+"""The two that `max`, `sort`, `topk` and the like give; sparse tensors have methods of these names."""
+
 
 @register(CALLS, Function)
 def call_function(frame: Frame, callee: Function, arguments: Arguments, node: ast.AST) -> Value:
@@ -316,6 +319,8 @@ def device_attribute(frame: Frame, value: DeviceValue, name: str, node: ast.AST)
 @register(ATTRIBUTES, Seq, Table, Text, Number, Method)
 def plain_attribute(frame: Frame, value: Value, name: str, node: ast.AST) -> Value:
     if isinstance(value, Seq) and (Seq, name) not in METHODS:
+        if name in PAIR and value.form == "tuple" and value.items is not None and len(value.items) == len(PAIR):
+            return value.items[PAIR.index(name)]
         held = value.element() if value.items != () else Unknown()
         if any(isinstance(member, Tensor) for member in members(held)) and lookup(f"torch.Tensor.{name}") is not None:
             # A hint said "tuple of tensors", the code treats it as one tensor: the code is right.

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from graphlint.events import UnknownCall
 from graphlint.interp.frame import Frame
-from graphlint.values import Arguments, Method, Nothing, Opaque, Union, Unknown, Value, join_all
+from graphlint.values import Arguments, Method, Nothing, Opaque, Seq, Union, Unknown, Value, join_all
 
 SOMETHING = "something"
 """What an unknown call may use of the libraries that a first use sets up."""
@@ -77,7 +77,7 @@ def attribute(frame: Frame, value: Value, name: str, node: ast.AST) -> Value:
 def item(frame: Frame, value: Value, index: Value, node: ast.AST) -> Value:
     """The value of `value[index]`."""
     if isinstance(value, Union):
-        found = [item(frame, member, index, node) for member in value.members if not isinstance(member, Nothing)]
+        found = [item(frame, member, index, node) for member in value.members if _holds_any(member)]
         return join_all(found) if found else Unknown()
     if isinstance(value, Opaque):
         return value
@@ -85,10 +85,15 @@ def item(frame: Frame, value: Value, index: Value, node: ast.AST) -> Value:
     return Unknown() if handler is None else handler(frame, value, index, node)
 
 
+def _holds_any(value: Value) -> bool:
+    """Whether there is anything to be had: where a list is still empty, nothing is taken from it."""
+    return not isinstance(value, Nothing) and not (isinstance(value, Seq) and value.items == () and value.rest is None)
+
+
 def element(frame: Frame, value: Value, node: ast.AST) -> Value:
     """Any one value that iterating over `value` gives."""
     if isinstance(value, Union):
-        found = [element(frame, member, node) for member in value.members if not isinstance(member, Nothing)]
+        found = [element(frame, member, node) for member in value.members if _holds_any(member)]
         return join_all(found) if found else Unknown()
     if isinstance(value, Opaque):
         return value

@@ -208,13 +208,46 @@ def _merged(table: Table, value: Value) -> Table:
 @expression(ast.ListComp, ast.GeneratorExp, ast.SetComp)
 def eval_comprehension(frame: Frame, node: ast.ListComp) -> Value:
     before = frame.save()
+    form = {ast.ListComp: "list", ast.SetComp: "set"}.get(type(node), "iter")
+    listed = _listed(node)
+    given = frame.eval(listed) if listed is not None else None
+    if isinstance(given, Seq) and given.items is not None:
+        return _without_none(form, given)
     count = _bind_generators(frame, node.generators)
     value = frame.eval(node.elt) if frame.live else Opaque()
     frame.restore(before)
-    form = {ast.ListComp: "list", ast.SetComp: "set"}.get(type(node), "iter")
     if count is not None and form == "list" and not node.generators[0].ifs:
         return Seq(form, (value,) * count)
     return Seq(form, None, value)
+
+
+def _listed(node: ast.ListComp) -> ast.expr | None:
+    """The list in `v for v in [a, b] if v is not None`, where it is written out or a variable."""
+    if len(node.generators) != 1 or len(node.generators[0].ifs) != 1:
+        return None
+    loop = node.generators[0]
+    match node.elt, loop.target, loop.ifs[0]:
+        case (
+            ast.Name(id=name),
+            ast.Name(id=bound),
+            ast.Compare(left=ast.Name(id=asked), ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]),
+        ):
+            plain = isinstance(loop.iter, (ast.List, ast.Tuple, ast.Name))
+            return loop.iter if plain and name == bound == asked else None
+    return None
+
+
+def _without_none(form: str, given: Seq) -> Seq:
+    """What stands in front of everything that may be None stays where it is."""
+    items: list[Value] = []
+    rest: list[Value] = [] if given.rest is None else [given.rest]
+    uncertain = False
+    for each in given.items or ():
+        kept = [member for member in members(each) if not isinstance(member, Nothing)]
+        uncertain = uncertain or (bool(kept) and len(kept) < len(members(each))) or kept == [Unknown()]
+        if kept:
+            (rest if uncertain else items).append(join_all(kept))
+    return Seq(form, tuple(items), join_all(rest) if rest else None)
 
 
 def _bind_generators(frame: Frame, generators: list[ast.comprehension]) -> int | None:

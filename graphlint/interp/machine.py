@@ -19,6 +19,7 @@ from graphlint.interp.binding import bind, own_name, receiver_of
 from graphlint.interp.decorating import Decorators, decorate, may_wrap
 from graphlint.interp.dispatch import apply
 from graphlint.interp.entry import entry_arguments
+from graphlint.interp.fields import constructor
 from graphlint.interp.frame import Frame, Summary
 from graphlint.interp.leaving import left, take_over
 from graphlint.interp.memo import Memo
@@ -228,12 +229,9 @@ class Machine:
 
     def construct_recorded(self, frame: Frame, instance: Instance, node: ast.AST) -> None:
         """Run the constructor of an object made inside a region once more for its events."""
-        found = self.project.member(instance.decl, "__init__")
-        if found is None or not isinstance(found[1][-1], ast.FunctionDef):
-            return
-        owner, symbols = found
-        decl = owner.module.function(symbols[-1], owner, "__init__")  # type: ignore[arg-type]  # checked above
-        self.call(frame, Function(decl, instance, None, owner), instance.arguments or Arguments(), node)
+        init = constructor(self.project, instance.decl)
+        if init is not None:
+            self.call(frame, Function(init, instance, None, init.owner), instance.arguments or Arguments(), node)
 
     def execute(self, function: Function, env: dict[str, Value], summary: Summary, recording: bool = True) -> Frame:
         decl = function.decl

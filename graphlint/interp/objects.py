@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from graphlint.interp.annotations import annotated
 from graphlint.interp.binding import bind, defaults, parameters
 from graphlint.interp.carried import key_of
-from graphlint.interp.dispatch import ATTRIBUTES, apply, register
+from graphlint.interp.dispatch import ATTRIBUTES, ITEMS, apply, attribute, item, register
+from graphlint.interp.fields import constructor, field_at, fill
 from graphlint.interp.frame import Frame, Summary
 from graphlint.interp.late import explore
 from graphlint.interp.makers import passed
@@ -29,7 +30,6 @@ from graphlint.values import (
     Bool,
     Candidate,
     ClassValue,
-    ExternalObject,
     Function,
     Instance,
     Method,
@@ -44,7 +44,6 @@ from graphlint.values import (
     Text,
     Unknown,
     Value,
-    doubtful,
     hosted,
     join,
     join_all,
@@ -85,13 +84,11 @@ def record_of(machine: Machine, instance: Instance) -> Record:
 
 def _build(machine: Machine, instance: Instance, record: Record) -> None:
     """Run the constructor, or fill in the fields of a class that has none of its own."""
-    found = machine.project.member(instance.decl, "__init__")
-    if found is not None and isinstance(found[1][-1], (ast.FunctionDef, ast.AsyncFunctionDef)):
-        owner, symbols = found
-        decl = owner.module.function(symbols[-1], owner, "__init__")  # type: ignore[arg-type]  # checked above
-        _construct(machine, instance, Function(decl, instance, None, owner))
+    init = constructor(machine.project, instance.decl)
+    if init is not None:
+        _construct(machine, instance, Function(init, instance, None, init.owner))
     else:
-        _fields(machine, instance, record)
+        fill(machine, instance, record)
 
 
 def _construct(machine: Machine, instance: Instance, init: Function) -> None:
@@ -130,36 +127,6 @@ def _guess(hint: Value | None, default: Value | None) -> Value:
     if default is None:
         return Opaque()
     return join(Opaque(), default) if isinstance(default, Nothing) else loosened(default)
-
-
-def _fields(machine: Machine, instance: Instance, record: Record) -> None:
-    """Attributes of dataclasses and named tuples: the annotated names, in order."""
-    names: list[tuple[str, ClassDecl]] = []
-    for base in reversed(machine.project.mro(instance.decl)):
-        if isinstance(base, ClassDecl):
-            for name, symbols in base.members.items():
-                if isinstance(symbols[-1], ast.AnnAssign):
-                    names.append((name, base))
-    positional = list(instance.arguments.positional) if instance.arguments is not None else []
-    for name, base in names:
-        given = positional.pop(0) if positional else None
-        if given is None and instance.arguments is not None:
-            given = instance.arguments.keyword(name)
-        value = given if given is not None else _field(machine, base, name, instance.arguments is None)
-        record.write(name, value, True)
-
-
-def _field(machine: Machine, base: ClassDecl, name: str, loose: bool) -> Value:
-    variable = assigned(base.module, base.members[name])
-    hint = Unknown() if variable.annotation is None else annotated(machine, base.module, variable.annotation, base)
-    # Which fields of such an object are kept on the host, its type does not say.
-    hint = hosted(hint) if is_host(name) else doubtful(hint)
-    if not variable.values:
-        return hint
-    default = machine.variable(variable)
-    if isinstance(default, (ExternalObject, Unknown)) or loose:
-        return loosened(default) if isinstance(hint, Unknown) else join(hint, loosened(default))
-    return default
 
 
 @register(ATTRIBUTES, Instance)
@@ -360,6 +327,24 @@ def _last(node: ast.expr) -> str:
     if isinstance(node, ast.Attribute):
         return node.attr
     return node.id if isinstance(node, ast.Name) else ""
+
+
+@register(ITEMS, Instance)
+def instance_item(frame: Frame, instance: Instance, index: Value, node: ast.AST) -> Value:
+    method = attribute(frame, instance, "__getitem__", node)
+    given = apply(frame, method, Arguments((index,)), node) if isinstance(method, Function) else Unknown()
+    if not isinstance(given, Unknown) or (
+        isinstance(method, Function) and constructor(frame.machine.project, instance.decl) is not None
+    ):
+        return given
+    record = record_of(frame.machine, instance)
+    if record.children is not None:
+        return item(frame, record.children, index, node)
+    if isinstance(index, Text) and index.value is not None:
+        return attribute(frame, instance, index.value, node)
+    if isinstance(index, Number) and record.written:
+        return field_at([value for _, value in record.items(frame.machine)], index)
+    return Unknown()
 
 
 def _registered(record: Record, name: str, value: Value) -> Value:

@@ -1,0 +1,100 @@
+"""Records: dataclasses, named tuples and the outputs of models, whose constructor nobody wrote.
+
+Their attributes are the annotated names of the class and its bases, in that order.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from graphlint.interp.annotations import annotated
+from graphlint.interp.naming import is_host
+from graphlint.interp.record import Record
+from graphlint.project import ClassDecl, FunctionDecl, Project, assigned
+from graphlint.values import (
+    Arguments,
+    ExternalObject,
+    Instance,
+    Nothing,
+    Number,
+    Unknown,
+    Value,
+    doubtful,
+    hosted,
+    join,
+    join_all,
+    loosened,
+    members,
+    one_of,
+)
+
+if TYPE_CHECKING:
+    from graphlint.interp.machine import Machine
+
+
+def constructor(project: Project, decl: ClassDecl) -> FunctionDecl | None:
+    """The `__init__` that somebody wrote for a class; a dataclass has its own in place of one that it inherits."""
+    for base in project.mro(decl):
+        if not isinstance(base, ClassDecl):
+            continue
+        symbol = base.members.get("__init__", [None])[-1]
+        if isinstance(symbol, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return base.module.function(symbol, base, "__init__")
+        if symbol is not None or any(map(_generates, base.node.decorator_list)):
+            return None
+    return None
+
+
+def _generates(mark: ast.expr) -> bool:
+    """Whether a class decorator is `@dataclass`, unless told to leave the constructor alone."""
+    options = mark.keywords if isinstance(mark, ast.Call) else []
+    mark = mark.func if isinstance(mark, ast.Call) else mark
+    name = mark.attr if isinstance(mark, ast.Attribute) else mark.id if isinstance(mark, ast.Name) else ""
+    without = any(each.arg == "init" and ast.unparse(each.value) == "False" for each in options)
+    return name == "dataclass" and not without
+
+
+def fill(machine: Machine, instance: Instance, record: Record) -> None:
+    """Write the fields of an object that was made without a constructor of its own."""
+    owners: dict[str, ClassDecl] = {}
+    for base in reversed(machine.project.mro(instance.decl)):
+        if isinstance(base, ClassDecl):
+            owners.update({name: base for name, symbols in base.members.items() if isinstance(symbols[-1], ast.AnnAssign)})
+    arguments = instance.arguments
+    positional = list(arguments.positional) if arguments is not None else []
+    for name, base in owners.items():
+        given = positional.pop(0) if positional else None if arguments is None else arguments.keyword(name)
+        if given is None:
+            given = _field(machine, base, name, arguments is None)
+            spread = None if arguments is None else _spread(arguments)
+            given = given if spread is None else join(given, one_of(spread))
+        record.write(name, given, True)
+
+
+def _spread(arguments: Arguments) -> Value | None:
+    return arguments.more_keywords if arguments.more is None else arguments.more
+
+
+def _field(machine: Machine, base: ClassDecl, name: str, loose: bool) -> Value:
+    variable = assigned(base.module, base.members[name])
+    hint = Unknown() if variable.annotation is None else annotated(machine, base.module, variable.annotation, base)
+    # Which fields of such an object are kept on the host, its type does not say.
+    hint = hosted(hint) if is_host(name) else doubtful(hint)
+    if not variable.values:
+        return hint
+    default = machine.variable(variable)
+    if isinstance(default, (ExternalObject, Unknown)) or loose:
+        return loosened(default) if isinstance(hint, Unknown) else join(hint, loosened(default))
+    return default
+
+
+def field_at(fields: list[Value], index: Number) -> Value:
+    """The field at a position of a record that passes over what is None, as outputs of models do."""
+    there = [(each, [member for member in members(each) if not isinstance(member, Nothing)]) for each in fields]
+    there = [(each, kept) for each, kept in there if kept]
+    position = index.value if isinstance(index.value, int) else -1
+    doubt = next((i for i, (each, kept) in enumerate(there) if len(kept) < len(members(each))), len(there))
+    if 0 <= position < doubt:
+        return there[position][0]
+    return one_of(join_all([join_all(kept) for _, kept in there[doubt:] or there])) if there else Unknown()
