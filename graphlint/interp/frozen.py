@@ -11,20 +11,24 @@ from graphlint.types import Confidence
 from graphlint.values import Number, Origin, Place, Tensor, Value, tensors_in
 
 
-def note_frozen(frame: Frame, operands: Iterable[Value], node: ast.AST) -> None:
+def note_frozen(frame: Frame, operands: Iterable[Value], node: ast.AST) -> bool:
     """A host scalar from outside the region meets a device tensor: a kernel takes its value, once, at capture.
 
     Of a number it is only known that other methods write it; whether the region does is seen when it is read out.
+    Gives whether there is such a scalar.
     """
     values = list(operands)
     tensors = [each for each in values if isinstance(each, Tensor)]
     if not any(each.place is Place.DEVICE for each in tensors):
-        return
+        return False
     frozen = next((each for each in tensors if each.place is Place.HOST and each.role == "input"), None)
     if frozen is not None:
         frame.emit(FrozenScalar, node, frozen.sure, what="host tensor")
-    elif any(isinstance(each, Number) and each.origin is Origin.STATE for each in values):
+        return True
+    counted = any(isinstance(each, Number) and each.origin is Origin.STATE for each in values)
+    if counted:
         frame.emit(FrozenScalar, node, Confidence.LIKELY, what="number")
+    return counted
 
 
 def note_formatted(frame: Frame, op: ast.operator, value: Value, node: ast.AST) -> None:

@@ -70,6 +70,7 @@ class Machine:
         self.globals: dict[tuple[Module, str], Resolved] = {}
         self.decorators = Decorators()
         self.called: dict[ast.AST, frozenset[str]] = {}
+        self.silent: dict[object, Value] = {}
         self.read = members.Read()
         self.settled: dict[tuple[Module, str], Value | None] = {}
         self.records: dict[Instance, Record] = {}

@@ -20,15 +20,14 @@ from graphlint.values import (
 )
 
 
-def raise_effect(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST) -> None:
-    """Turn an effect of a row into an event where its condition holds."""
+def raise_effect(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST) -> bool:
+    """Turn an effect of a row into an event where its condition holds; False if it never does for these arguments."""
     if not effect.targets & frame.live:
-        return
+        return True
     holds = happens(effect, facts, frame.machine.told.torch)
-    if holds is not True and effect.kind in ASKING:
-        _ask_host(frame, row, effect, facts, node)
+    asked = holds is not True and effect.kind in ASKING and _ask_host(frame, row, effect, facts, node)
     if holds is False:
-        return
+        return asked
     sure = _sure(effect, facts)
     if holds is None:
         sure = Confidence.POSSIBLE
@@ -38,20 +37,21 @@ def raise_effect(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast
     if emitter is not None:
         emitter(frame, row, effect, facts, node, sure)
     frame.live = before
+    return True
 
 
 ASKING = frozenset({"read", "shape"})
 """Effects that host tensors have too, where Dynamo traces them."""
 
 
-def _ask_host(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST) -> None:
+def _ask_host(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST) -> bool:
     """What is free on the host for a capture: Dynamo is asked for values of host tensors as for those of others."""
     hosted = [t.sure for value in facts.given.values() for t in tensors_in(value) if t.place in untraced.ON_HOST]
-    if not hosted or not effect.targets & frame.live & Target.COMPILE:
-        return
-    with facts.anywhere():
-        if happens(effect, facts, frame.machine.told.torch):
-            untraced.split(frame, node, max(hosted), short(row))
+    if hosted and effect.targets & frame.live & Target.COMPILE:
+        with facts.anywhere():
+            if happens(effect, facts, frame.machine.told.torch):
+                untraced.split(frame, node, max(hosted), short(row))
+    return bool(hosted)
 
 
 def _sure(effect: Effect, facts: Facts) -> Confidence:

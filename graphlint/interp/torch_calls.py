@@ -44,6 +44,10 @@ def call_row(
     receiver: Value | None = None,
 ) -> Value:
     """Call what the row of `name` describes."""
+    given = (name, arguments, owner, receiver, frame.devices[-1] if frame.devices else None, bool(frame.machine.writes))
+    known = frame.machine.silent.get(given)
+    if known is not None:
+        return known
     row = lookup(name)
     assert row is not None, name
     facts = Facts(frame, row, arguments, receiver, owner)
@@ -51,12 +55,13 @@ def call_row(
     special = SPECIAL.get(row.name)
     if special is not None:
         return special(frame, facts, node)
-    for effect in row.effects:
-        raise_effect(frame, row, effect, facts, node)
-    note_frozen(frame, facts.given.values(), node)
-    note_sizes(frame, row, facts, node)
+    says = [raise_effect(frame, row, effect, facts, node) for effect in row.effects]
+    says += [note_frozen(frame, facts.given.values(), node), note_sizes(frame, row, facts, node)]
     value = result(frame, row, row.result, facts)
-    return ExternalObject(row.name, arguments) if value is MODULE else value
+    value = ExternalObject(row.name, arguments) if value is MODULE else value
+    if not any(says) and "pin_memory" not in facts.given:
+        frame.machine.silent[given] = value
+    return value
 
 
 _SIZES = (
@@ -71,8 +76,8 @@ FOLLOWING = frozenset({"view", "reshape", "torch.reshape", "expand", "torch.broa
 """Calls that bring a tensor into another shape: behind the first one of a function they say nothing new."""
 
 
-def note_sizes(frame: Frame, row: Row, facts: Facts, node: ast.AST) -> None:
-    """A number that was read from the device decides the shape of a result."""
+def note_sizes(frame: Frame, row: Row, facts: Facts, node: ast.AST) -> bool:
+    """A number that was read from the device decides the shape of a result; whether one does."""
     for parameter in row.parameters:
         # The first number of `torch.arange(n)` is its end.
         sizes = parameter.name in SIZES or (parameter.name == "start" and "end" not in facts.given)
@@ -80,7 +85,8 @@ def note_sizes(frame: Frame, row: Row, facts: Facts, node: ast.AST) -> None:
             told = short(row) in FOLLOWING and any(isinstance(each, events.DataSize) for each in frame.summary.events)
             sure = Confidence.POSSIBLE if told else Confidence.LIKELY
             frame.emit(events.DataSize, node, sure, call=short(row), argument=parameter.name)
-            return
+            return True
+    return False
 
 
 def _is_data(value: Value | None, depth: int = 2) -> bool:
