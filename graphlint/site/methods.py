@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from graphlint.site.acts import Verb
 from graphlint.site.construct import constant, duplicate
+from graphlint.site.members import attribute
 from graphlint.site.names import FLUENT, NOT_IN_PLACE, PUTTING, SIZES, VIEWS
 from graphlint.site.things import Kind, Slot, Thing
 from graphlint.site.walker import Walker
@@ -61,6 +62,10 @@ def _module(walker: Walker, module: Thing, name: str, places: Places, node: ast.
             walker.bind(Slot(module, key), places[1], node)
     if name == "append" and places:
         module.slots[f"[{len(module.slots)}]"] = places[0]
+    if name == "compile" and module.decl is not None:
+        # In place: calls of the module run its compiled `forward` from here on.
+        forward = attribute(walker, module, "forward", node)
+        module.slots["forward"] = walker.thing(Kind.COMPILED, node, "forward", forward, node)
     if name in FLUENT:
         return module
     if name in PARAMETERS or name == "state_dict":

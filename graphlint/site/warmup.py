@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from graphlint.events import Event
@@ -9,6 +10,7 @@ from graphlint.site.acts import Act, Verb, span, text
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
 from graphlint.site_events import WarmupMissing, WarmupMovesState
+from graphlint.syntax import walk
 from graphlint.types import Confidence, Region
 
 Told = Iterator[tuple[Region, Event]]
@@ -56,9 +58,19 @@ def uncompiled(story: Story) -> Told:
     for captured in story.captures:
         seen = {id(act.thing) for act in story.acts[: captured.begin] if act.verb in (Verb.CALL, Verb.READ)}
         for _, act in story.between(captured.begin, captured.end, Verb.CALL):
-            if act.thing.kind is Kind.COMPILED and id(act.thing) not in seen and act.thing.born > 0:
+            if act.thing.kind is Kind.COMPILED and id(act.thing) not in seen and (act.thing.born > 0 or _is_only_use(act)):
                 yield region(captured, story.acts), tell(WarmupMissing, act, callee=act.text)
                 break
+
+
+def _is_only_use(act: Act) -> bool:
+    """Whether a call of a function at the top of a file is the only place in the file that names it."""
+    module, called = act.frame.module, act.call
+    if called is None or not isinstance(called.func, ast.Name) or act.thing.base is None:
+        return False
+    name = called.func.id
+    named = [each for each in walk(module.source.tree) if isinstance(each, ast.Name) and each.id == name]
+    return act.thing.base.module is module and len(named) == 1
 
 
 def _needs_handle(act: Act) -> bool:
