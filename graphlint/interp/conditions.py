@@ -16,6 +16,7 @@ from graphlint.interp.frame import Frame, State
 from graphlint.interp.isinstance import split
 from graphlint.interp.mutation import path_of
 from graphlint.interp.naming import is_capturing, platform
+from graphlint.interp.ranks import asked_rank
 from graphlint.interp.untraced import ask, or_number
 from graphlint.record import NamedTuple
 from graphlint.types import Confidence, Target
@@ -100,6 +101,7 @@ def _asked(frame: Frame, node: ast.expr, construct: str) -> Test:
     return (
         _about_platform(frame, node, value)
         or _about_place(frame, node, construct)
+        or _about_rank(frame, node, construct)
         or _truthy(frame, node, value, node, construct)
     )
 
@@ -156,6 +158,21 @@ def _about_place(frame: Frame, node: ast.expr, construct: str) -> Test | None:
             Target.BOTH, {path: join_all([_at(each, Place.HOST if is_host == holds else Place.DEVICE) for each in there])}
         )
     return Test(true, false)
+
+
+def _about_rank(frame: Frame, node: ast.expr, construct: str) -> Test | None:
+    """`if x.ndim == 2:`: decided where the rank is known, and told to the arms where it is not."""
+    asked = asked_rank(frame, node) if isinstance(node, ast.Compare) else None
+    if asked is None:
+        return None
+    path, true, false = asked
+    if construct == "assert" and true is None:
+        return None
+    return Test(_arm(path, true), _arm(path, false))
+
+
+def _arm(path: str, value: Value | None) -> Arm:
+    return Arm(Target.NONE, {}) if value is None else Arm(Target.BOTH, {path: value})
 
 
 def _at(tensor: Tensor, place: Place) -> Tensor:

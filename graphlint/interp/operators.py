@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from graphlint.events import HostCompare
+from graphlint.interp.broadcast import highest_rank, product_rank
 from graphlint.interp.conditions import test, truth
 from graphlint.interp.dispatch import apply, attribute
 from graphlint.interp.frame import Frame, State, expression
@@ -151,14 +152,6 @@ def promoted(*values: Value) -> Kind:
     return max(kinds, key=WIDTH.__getitem__)
 
 
-def highest_rank(*values: Value) -> int | None:
-    """The rank after broadcasting."""
-    ranks = [value.rank for value in values if isinstance(value, Tensor)]
-    if any(rank is None for rank in ranks) or any(isinstance(value, Unknown) for value in values):
-        return None
-    return max((rank for rank in ranks if rank is not None), default=None)
-
-
 def tensor_binary(op: ast.operator, left: Value, right: Value) -> Value:
     """An operator with a tensor on either side."""
     kind = promoted(left, right)
@@ -168,7 +161,7 @@ def tensor_binary(op: ast.operator, left: Value, right: Value) -> Value:
         kind = _logic_kind(left, right)
     elif kind is Kind.BOOL:
         kind = Kind.INT if isinstance(op, (ast.Add, ast.Sub, ast.Mult)) and not _both_bool(left, right) else kind
-    rank = None if isinstance(op, ast.MatMult) else highest_rank(left, right)
+    rank = product_rank(left, right) if isinstance(op, ast.MatMult) else highest_rank(left, right)
     return Tensor(place_of(left, right), kind, rank, surest(left, right))
 
 

@@ -21,6 +21,7 @@ from graphlint.interp.mutation import defer, path_of, put_off, report_entry
 from graphlint.interp.once import is_passed_over, part_run_once
 from graphlint.interp.operators import binary
 from graphlint.interp.passing import passed_on
+from graphlint.interp.ranks import note_unpacked
 from graphlint.project import imported
 from graphlint.types import Confidence, Target
 from graphlint.values import (
@@ -69,6 +70,8 @@ def run_assign(frame: Frame, node: ast.Assign) -> None:
         assign(frame, target, value, node)
     if type(node.value) is ast.IfExp:
         note_choice(frame, node, value)
+    elif type(node.targets[-1]) is ast.Tuple:
+        note_unpacked(frame, node)
 
 
 @statement(ast.AnnAssign)

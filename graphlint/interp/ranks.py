@@ -1,0 +1,96 @@
+"""What code proves of the ranks of tensors: `if x.ndim == 2:`, `assert x.dim() == 3`, `batch, length = x.shape`."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+
+from graphlint.interp.frame import Frame
+from graphlint.interp.mutation import path_of
+from graphlint.values import Nothing, Tensor, Value, join_all, members
+
+COMPARISONS: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+
+
+def asked_rank(frame: Frame, node: ast.expr) -> tuple[str, Value | None, Value | None] | None:
+    """(the variable, what it is where a test of its rank holds, and where it does not); None for another test.
+
+    A part is None where no tensor of a known rank gets there.
+    """
+    match node:
+        case ast.Compare(left=left, ops=[op], comparators=[ast.Constant(value=int(wanted))]) if type(op) in COMPARISONS:
+            subject = _of_rank(left)
+        case _:
+            return None
+    path = None if subject is None else path_of(subject)
+    if subject is None or path is None:
+        return None
+    value = frame.eval(subject)
+    if not any(isinstance(member, Tensor) for member in members(value)):
+        return None
+    holds = [_where(member, type(op), wanted, True) for member in members(value)]
+    fails = [_where(member, type(op), wanted, False) for member in members(value)]
+    return path, _joined(holds), _joined(fails)
+
+
+def _of_rank(node: ast.expr) -> ast.expr | None:
+    """The tensor whose rank an expression is: `x.ndim`, `x.dim()`, `len(x.shape)`, `len(x.size())`."""
+    match node:
+        case ast.Attribute(value=subject, attr="ndim"):
+            return subject
+        case ast.Call(func=ast.Attribute(value=subject, attr="dim" | "ndimension"), args=[], keywords=[]):
+            return subject
+        case ast.Call(func=ast.Name(id="len"), args=[shape]):
+            return _of_shape(shape)
+    return None
+
+
+def _of_shape(node: ast.expr) -> ast.expr | None:
+    match node:
+        case ast.Attribute(value=subject, attr="shape"):
+            return subject
+        case ast.Call(func=ast.Attribute(value=subject, attr="size"), args=[], keywords=[]):
+            return subject
+    return None
+
+
+def _where(member: Value, op: type[ast.cmpop], wanted: int, holds: bool) -> Value | None:
+    """One of the values where the test holds, or where it fails; None if it cannot be there."""
+    if isinstance(member, Nothing):
+        return None
+    if not isinstance(member, Tensor):
+        return member
+    if member.rank is not None:
+        return member if COMPARISONS[op](member.rank, wanted) is holds else None
+    proves = (op is ast.Eq and holds) or (op is ast.NotEq and not holds)
+    return member.replace(rank=wanted) if proves else member
+
+
+def _joined(found: list[Value | None]) -> Value | None:
+    kept = [value for value in found if value is not None]
+    return join_all(kept) if kept else None
+
+
+def note_unpacked(frame: Frame, node: ast.Assign) -> None:
+    """Remember, behind `batch, length = x.shape`, the rank that `x` must have."""
+    target, subject = node.targets[-1], _of_shape(node.value)
+    if not isinstance(target, (ast.Tuple, ast.List)) or not isinstance(subject, ast.Name):
+        return
+    value = frame.env.get(subject.id)
+    if value is None or any(isinstance(part, ast.Starred) for part in target.elts):
+        return
+    rank = len(target.elts)
+    if any(isinstance(member, Tensor) and member.rank is None for member in members(value)):
+        frame.env[subject.id] = join_all([_of(member, rank) for member in members(value)])
+
+
+def _of(member: Value, rank: int) -> Value:
+    return member.replace(rank=rank) if isinstance(member, Tensor) and member.rank is None else member
