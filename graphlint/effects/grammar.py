@@ -16,7 +16,8 @@ RESULT says what comes back:
     device(p[, kind])            a copy of p on the device
     arg(p)                       p itself, such as what an in-place operation returns
     tuple(r...)  list(r)         several results; a list of unknown length
-    number(kind)  bool  text  none  shape  device  dtype  module  object  generator  unknown
+    number(kind[, rank=R])       a Python number: R where that is known
+    bool  text  none  shape  device  dtype  module  object  generator  unknown
     instance(NAME)               an object of the class NAME, whose methods have rows of their own
     guard(graph=B, compile=B)    a constant of the capture target
     R if COND else R             by the arguments
@@ -145,7 +146,10 @@ class Several(NamedTuple):
 
 
 class Number(NamedTuple):
+    """A Python number; `rank` spells the value where that is the rank of an argument."""
+
     kind: str
+    rank: Rank | None = None
 
 
 class Plain(NamedTuple):
@@ -364,7 +368,7 @@ def _tensor(word: str, names: list[str], rank: Rank | None) -> Result:
         case "arg", [parameter]:
             return Argument(parameter)
         case "number", [] if kind:
-            return Number(kind)
+            return Number(kind, rank)
     raise ValueError(f"not a result: `{word}` of {names}")
 
 

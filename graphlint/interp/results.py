@@ -54,8 +54,9 @@ def result(frame: Frame, row: Row, tree: grammar.Result, facts: Facts) -> Value:
             return Seq("tuple", None, result(frame, row, items[0], facts))
         case grammar.Plain(word):
             return PLAIN[word]
-        case grammar.Number(kind):
-            return Number(KINDS[kind], None, _number_origin(facts))
+        case grammar.Number(kind, rank):
+            value = rank_of(rank, facts)
+            return Number(KINDS[kind], value, _number_origin(facts) if value is None else Origin.CONST)
         case grammar.Guard(graph, compiled):
             true = (Target.GRAPH if graph else Target.NONE) | (Target.COMPILE if compiled else Target.NONE)
             return Bool(true, Target.BOTH & ~true, Origin.CONST)
