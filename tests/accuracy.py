@@ -82,6 +82,10 @@ class Statements:
                         found[number] = (size, last)
         return {number: last for number, (_, last) in found.items()}
 
+    def length(self, file: str) -> int:
+        """How many lines a file has."""
+        return len((self.root / file).read_text().splitlines())
+
     @functools.cache  # noqa: B019
     def skippable(self, file: str) -> list[tuple[tuple[int, int], tuple[int, int]]]:
         parts: list[ast.expr] = []
@@ -110,7 +114,10 @@ def places(rows: Iterable[dict[str, Any]], sources: Path, statements: Statements
 
 
 def figures(models: list[dict[str, Any]], found: list[Place], statements: Statements, left: set[Line]) -> dict[str, float]:
-    """Recall, precision, and the shares of models without a wrong place and with every refused line found."""
+    """Recall, precision, the shares of models without a wrong place and with every refused line found, and the rest.
+
+    The rest are places on lines that no model ran, in files of which some model ran others, for 1,000 such lines.
+    """
     found = [place for place in found if not place.lines() & left]
     done = [m for m in models if m["result"] == "ok" or (m.get("continue") or {}).get("complete")]
     bad = set().union(*(refused(model) for model in models)) - left
@@ -121,16 +128,26 @@ def figures(models: list[dict[str, Any]], found: list[Place], statements: Statem
     alarm = set().union(*(place.lines() for place in wrong))
     captured = [executed(model) for model in models if model["result"] == "ok"]
     failed = [refused(model) - left for model in models if refused(model) - left]
-    sure = [place for place in right + wrong if place.confidence == "certain"]
+    files = {file for file, _ in ran}
+    elsewhere = [p for p in found if p.file in files and not p.lines() & (bad | ran)]
+    unread = sum(statements.length(file) for file in files) - len(ran)
     return {
         "models": len(models),
         "refused lines": len(bad),
         "recall": round(len(bad & said) / len(bad), 3),
         "precision": round(len(right) / len(right + wrong), 3),
-        "certain": round(sum(place in right for place in sure) / len(sure), 3),
+        "certain": _right(right, wrong, "certain"),
+        "likely": _right(right, wrong, "likely"),
         "clean models": round(sum(not alarm & lines for lines in captured) / len(captured), 3),
         "explained models": round(sum(lines <= said for lines in failed) / len(failed), 3),
+        "elsewhere": round(1000 * len(elsewhere) / unread, 2),
     }
+
+
+def _right(right: list[Place], wrong: list[Place], confidence: str) -> float:
+    """The share of the places of one confidence that is right."""
+    good, bad = (sum(place.confidence == confidence for place in group) for group in (right, wrong))
+    return round(good / (good + bad), 3)
 
 
 def _may_be_skipped(place: Place, statements: Statements) -> bool:
@@ -139,10 +156,10 @@ def _may_be_skipped(place: Place, statements: Statements) -> bool:
 
 
 def checked(sources: Path, models: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The diagnostics of one run over every file that some model executed."""
-    files = sorted({file for model in models for file, _ in executed(model) if (sources / file).is_file()})
-    command = [sys.executable, "-m", "graphlint", "check", "--format", "json", "--exit-zero"]
-    run = subprocess.run([*command, *(str(sources / file) for file in files)], capture_output=True, text=True, check=True)
+    """The diagnostics of one run over the whole packages: a fault of shared code may be found through any file of them."""
+    packages = sorted({str(sources / model["package"]) for model in models})
+    command = [sys.executable, "-m", "graphlint", "check", "--format", "json", "--exit-zero", *packages]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
     rows: list[dict[str, Any]] = json.loads(run.stdout)["diagnostics"]
     return rows
 
