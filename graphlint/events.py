@@ -79,6 +79,7 @@ class HostCast(Event):
 class HostBranch(Event):
     """Python control flow waits for a device value; `construct` is the keyword.
 
+    Of an `assert` it is a second word if Dynamo makes no assertion on the device of it: "assert not", "assert and".
     `or_number` says, here and below, that a Python number may stand there as well.
     """
 

@@ -33,11 +33,11 @@ _CHECK = "check on the device: `torch._assert_async(condition)`"
 
 @rule("GL103", on=HostBranch, predicts="breaks", compile="defeats")
 def host_branch(event: HostBranch) -> Finding | None:
-    checks = event.construct == "assert"
+    checks = event.construct.startswith("assert")
     return finding(
         event,
-        f"`{event.construct}` waits for the device value of `{event.text}`",
+        f"`{event.construct.split()[0]}` waits for the device value of `{event.text}`",
         help=_CHECK if checks else _SELECT,
         # What may as well be a Python number, as a cache length, is one wherever Dynamo was seen to trace it.
-        targets=Target.GRAPH if checks or event.or_number else Target.BOTH,
+        targets=Target.GRAPH if event.construct == "assert" or event.or_number else Target.BOTH,
     )

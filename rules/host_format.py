@@ -27,7 +27,7 @@ from graphlint.types import Finding, Target
 
 @rule("GL104", on=HostFormat, predicts="breaks", compile="defeats")
 def host_format(event: HostFormat) -> Finding | None:
-    breaks_dynamo = event.construct not in ("f-string", "format", "%")
+    breaks_dynamo = event.construct not in ("f-string", "format")
     return finding(
         event,
         f"{_named(event.construct)} formats the device tensor in `{event.text}`, which copies it to the host",

@@ -13,6 +13,7 @@ from graphlint.values import (
     Arguments,
     Bool,
     Function,
+    Kind,
     Nothing,
     Number,
     Place,
@@ -89,7 +90,7 @@ def _fit(machine: Machine, decl: FunctionDecl, arg: ast.arg, value: Value) -> Va
         if against & NUMBERS and not value.role:
             # A number that was computed from tensors: people write `int` for what has no dimensions.
             return value.replace(sure=min(value.sure, Confidence.LIKELY))
-        return doubtful(value) if against else value
+        return doubtful(value) if against else _assured(machine, decl, arg, value)
     if isinstance(value, Union):
         return _fit_members(machine, decl, arg, value)
     hint = narrow_to(value, annotated(machine, decl.module, arg.annotation, decl.owner))
@@ -108,16 +109,33 @@ def _fit_members(machine: Machine, decl: FunctionDecl, arg: ast.arg, value: Unio
     A tensor without dimensions may well be given where another call gives a number.
     """
     contained = any(isinstance(each, Tensor) for each in value.members) and _contradicted(machine, decl, arg) == CONTAINERS
-    changed = contained or any(isinstance(each, Unknown) for each in value.members)
+    changed = contained or any(isinstance(each, Unknown) or _is_guess(each) for each in value.members)
     told = [
         doubtful(each)
         if contained and isinstance(each, Tensor)
         else _fit(machine, decl, arg, each)
         if isinstance(each, Unknown)
+        else _assured(machine, decl, arg, each)
+        if isinstance(each, Tensor)
         else each
         for each in value.members
     ]
     return join_all(told) if changed else value
+
+
+def _is_guess(value: Value) -> bool:
+    return isinstance(value, Tensor) and value.sure is Confidence.POSSIBLE and value.place is Place.DEVICE
+
+
+def _assured(machine: Machine, decl: FunctionDecl, arg: ast.arg, value: Tensor) -> Tensor:
+    """A guess at what callers of the region give is likely where it is handed to a parameter that says so."""
+    if not _is_guess(value) or value.role != "input" or arg.annotation is None:
+        return value
+    hint = annotated(machine, decl.module, arg.annotation, decl.owner)
+    said = next((each for each in members(hint) if isinstance(each, Tensor)), None)
+    if said is None:
+        return value
+    return value.replace(sure=Confidence.LIKELY, kind=said.kind if value.kind is Kind.ANY else value.kind)
 
 
 NUMBERS, CONTAINERS = 1, 2

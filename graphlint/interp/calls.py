@@ -6,7 +6,7 @@ import ast
 
 from graphlint.effects.table import lookup, methods
 from graphlint.events import LibraryRefused
-from graphlint.interp import operations, torch_attributes, torch_calls
+from graphlint.interp import operations, torch_attributes, torch_calls, untraced
 from graphlint.interp.decorating import is_memoised
 from graphlint.interp.dispatch import ATTRIBUTES, CALLS, ELEMENTS, apply, attribute, count_unknown, element, item, register
 from graphlint.interp.frame import Frame
@@ -64,6 +64,8 @@ PAIR = ("values", "indices")
 def call_function(frame: Frame, callee: Function, arguments: Arguments, node: ast.AST) -> Value:
     if frame.machine.told.is_eager(frame.machine.project, callee.decl):
         return _call_eagerly(frame, callee, arguments, node)
+    if untraced.is_kept_out(frame.machine.project, callee.decl):
+        return _call_untraced(frame, callee, arguments, node)
     if is_kernel(frame.machine.project, callee.decl):
         count_unknown(frame, node)
         return Unknown()
@@ -83,6 +85,16 @@ def _call_eagerly(frame: Frame, callee: Function, arguments: Arguments, node: as
     was, frame.recording = frame.recording, False
     value = frame.machine.call(frame, callee, arguments, node)
     frame.recording = was
+    return value
+
+
+def _call_untraced(frame: Frame, callee: Function, arguments: Arguments, node: ast.AST) -> Value:
+    """Dynamo leaves its graph for the call, and looks at nothing that is done there."""
+    untraced.split(frame, node, Confidence.CERTAIN, callee.decl.name, "the function is kept out of what Dynamo traces")
+    live, was = frame.live, frame.recording
+    frame.live, frame.recording = live & Target.GRAPH or live, was and bool(live & Target.GRAPH)
+    value = frame.machine.call(frame, callee, arguments, node)
+    frame.live, frame.recording = live, was
     return value
 
 

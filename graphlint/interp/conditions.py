@@ -85,7 +85,7 @@ def _asked(frame: Frame, node: ast.expr, construct: str) -> Test:
         case ast.BoolOp():
             return _chain(frame, node, construct)
         case ast.UnaryOp(op=ast.Not(), operand=inner):
-            outcome = test(frame, inner, construct)
+            outcome = test(frame, inner, within(construct, "not"))
             return Test(outcome.false, outcome.true)
         case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot() as op], comparators=[ast.Constant(value=None)]):
             outcome = _is_none(frame, left)
@@ -153,7 +153,7 @@ def _about_place(frame: Frame, node: ast.expr, construct: str) -> Test | None:
         {path: join_all([_at(each, Place.DEVICE) for each in device])} if device else {},
     )
     true, false = (on_host, on_device) if is_host == holds else (on_device, on_host)
-    if construct == "assert" and not true.live:
+    if construct.startswith("assert") and not true.live:
         true = Arm(
             Target.BOTH, {path: join_all([_at(each, Place.HOST if is_host == holds else Place.DEVICE) for each in there])}
         )
@@ -205,6 +205,18 @@ def _asked_place(node: ast.expr) -> tuple[ast.expr, bool, bool] | None:
     return None
 
 
+def asserting(node: ast.Assert) -> str:
+    """Dynamo makes an assertion on the device only of one with a constant message, or none."""
+    parts = node.msg.values if isinstance(node.msg, ast.JoinedStr) else [node.msg]
+    is_constant = node.msg is None or all(isinstance(each, ast.Constant) for each in parts)
+    return "assert" if is_constant else within("assert", "with a message")
+
+
+def within(construct: str, word: str) -> str:
+    """An `assert` whose condition is not itself the value that is asked for."""
+    return f"assert {word}" if construct == "assert" else construct
+
+
 def _chain(frame: Frame, node: ast.BoolOp, construct: str) -> Test:
     """`and` and `or`: a later operand runs only where the earlier ones did not decide."""
     is_and = isinstance(node.op, ast.And)
@@ -213,7 +225,8 @@ def _chain(frame: Frame, node: ast.BoolOp, construct: str) -> Test:
     for operand in node.values:
         if not frame.live:
             break
-        outcome = test(frame, operand, construct)
+        last = operand is node.values[-1]
+        outcome = test(frame, operand, construct if last else within(construct, "and" if is_and else "or"))
         on, off = (outcome.true, outcome.false) if is_and else (outcome.false, outcome.true)
         facts = off.facts if not decided.live else {}
         decided = Arm(
@@ -288,6 +301,7 @@ def truth(frame: Frame, value: Value, node: ast.AST, construct: str, whole: Valu
         elif construct != "assert":
             ask(frame, whole or value, node, construct)
         return Target.BOTH, Target.BOTH
+    ask(frame, value, node, construct)
     return _known_truth(frame, value, node)
 
 
@@ -306,6 +320,8 @@ def _known_truth(frame: Frame, value: Value, node: ast.AST) -> tuple[Target, Tar
             return always if items else never
         case Table(items=items, rest=None):
             return always if items else never
+        case ExternalObject(name=name) if name.startswith("numpy."):
+            return either
         case Function() | ClassValue() | ModuleValue() | Method() | DtypeValue() | DeviceValue() | ExternalObject():
             return always
         case External(name="typing.TYPE_CHECKING"):

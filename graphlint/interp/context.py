@@ -5,17 +5,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from graphlint.effects.table import lookup
 from graphlint.events import Synchronize
+from graphlint.interp import untraced
 from graphlint.interp.capturing import BEGIN, END, STACK, begins, close, close_to
 from graphlint.interp.carried import Touch
 from graphlint.interp.dispatch import apply, attribute, element
 from graphlint.interp.frame import Frame, Link, Opened, Summary
 from graphlint.interp.machine import Capture
+from graphlint.interp.torch_calls import call_row
 from graphlint.interp.warmth import is_told_whole
 from graphlint.outline import mentions
 from graphlint.project import FunctionDecl, Outside
 from graphlint.syntax import nested, walk
-from graphlint.types import Region, Target
+from graphlint.types import Confidence, Region, Target
 from graphlint.values import (
     Arguments,
     DeviceValue,
@@ -44,6 +47,7 @@ CAPTURES = {"torch.cuda.graph", "torch.cuda.graphs.graph"}
 def enter(frame: Frame, value: Value, node: ast.expr) -> tuple[Value, Callable[[], None]]:
     """(what `as` binds, how to leave)."""
     if isinstance(value, DeviceValue):
+        untraced.split(frame, node, Confidence.CERTAIN, "torch.device", "Dynamo does not trace this context manager")
         frame.devices.append(value)
         return value, lambda: _leave_device(frame)
     if _is_capture_object(value) or _captures(frame, node, value):
@@ -56,6 +60,8 @@ def enter(frame: Frame, value: Value, node: ast.expr) -> tuple[Value, Callable[[
         entered = _enter_instance(frame, value, node)
         take_switch(frame, node)
         return entered, (lambda: close_to(frame, opened)) if frame.opened is not opened else _nothing
+    if isinstance(value, ExternalObject) and lookup(f"{value.name}.__enter__") is not None:
+        return call_row(frame, f"{value.name}.__enter__", Arguments(), node, value, value), _nothing
     if isinstance(value, Seq) and value.form == "iter":
         return element(frame, value, node), _nothing
     return (value if not isinstance(value, Opaque) else Opaque()), _nothing

@@ -21,6 +21,7 @@ from graphlint.events import (
 from graphlint.interp.dispatch import ITEMS, apply, attribute, item, register
 from graphlint.interp.frame import Frame, expression
 from graphlint.interp.mutation import path_of, report_stored
+from graphlint.interp.naming import is_mask
 from graphlint.interp.objects import store_attribute
 from graphlint.interp.untraced import ask, or_number
 from graphlint.types import Confidence
@@ -122,9 +123,11 @@ def _read_part(frame: Frame, tensor: Tensor, part: Value, place: ast.AST, node: 
     if isinstance(part, SliceValue):
         _bounds(frame, tensor, part, node)
     elif isinstance(part, Tensor):
-        _tensor_part(frame, tensor, part, node)
+        _tensor_part(frame, tensor, part, place, node)
     elif isinstance(part, Seq) and part.form in ("list", "tuple", "iter"):
         _list_part(frame, tensor, part, node)
+    elif isinstance(part, ExternalObject) and part.name == "numpy.number":
+        ask(frame, part, node, "index")
     elif isinstance(part, ExternalObject) and part.name.startswith("numpy.") and tensor.place is Place.DEVICE:
         frame.emit(HostIndex, node, min(tensor.sure, Confidence.LIKELY), what="array")
 
@@ -137,12 +140,18 @@ def _bounds(frame: Frame, tensor: Tensor, part: SliceValue, node: ast.AST) -> No
         ask(frame, bound, node, "slice bound")
 
 
-def _tensor_part(frame: Frame, tensor: Tensor, part: Tensor, node: ast.AST) -> None:
+def _last(node: ast.AST) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def _tensor_part(frame: Frame, tensor: Tensor, part: Tensor, place: ast.AST, node: ast.AST) -> None:
     if part.place is Place.DEVICE:
         if tensor.place is Place.HOST:
             frame.emit(HostIndex, node, min(tensor.sure, part.sure), what="device index into a host tensor")
         elif tensor.place is Place.DEVICE and part.kind is Kind.BOOL:
             frame.emit(MaskIndex, node, min(part.sure, tensor.sure), store=False)
+        elif tensor.place is Place.DEVICE and part.kind is Kind.ANY and is_mask(_last(place)):
+            frame.emit(MaskIndex, node, min(part.sure, tensor.sure, Confidence.LIKELY), store=False)
         elif part.rank == 0 and part.kind is not Kind.BOOL:
             frame.emit(TensorBound, node, part.sure, role="index")
     elif part.rank == 0 or part.kind is Kind.BOOL:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from graphlint.interp import untraced
 from graphlint.interp.annotations import annotated
 from graphlint.interp.dispatch import ATTRIBUTES, apply, register
 from graphlint.interp.frame import Frame
@@ -236,8 +237,16 @@ def module_dict(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     return next((member for member in members(value) if isinstance(member, Table)), Table((), Unknown()))
 
 
-@function("torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.Buffer", "torch.nn.parameter.Buffer")
+@function("torch.nn.Parameter", "torch.nn.parameter.Parameter")
 def parameter(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    data = first(arguments, 0, "data")
+    if not isinstance(data, Tensor) or data.role != "input":
+        untraced.split(frame, node, Confidence.CERTAIN, "torch.nn.Parameter", "Dynamo makes no parameter inside a graph")
+    return buffer(frame, arguments, node)
+
+
+@function("torch.nn.Buffer", "torch.nn.parameter.Buffer")
+def buffer(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     """Moves with its module; made anywhere else it stays where its data is."""
     value = first(arguments, 0, "data")
     tensor = next(tensors_in(value), None)

@@ -33,6 +33,12 @@ def is_host(name: str) -> bool:
 
 
 @functools.cache
+def is_mask(name: str) -> bool:
+    """Whether a name says that a tensor used as an index selects by truth: `pad_mask`, not `mask_index`."""
+    return name.lower().rstrip("_").endswith(("mask", "masks"))
+
+
+@functools.cache
 def is_capturing(name: str) -> bool:
     """Whether a name asks if a graph is being captured."""
     return CAPTURING.fullmatch(name.lower()) is not None

@@ -6,6 +6,7 @@ import ast
 from fnmatch import fnmatchcase
 
 from graphlint.effects.table import lookup
+from graphlint.interp import untraced
 from graphlint.interp.dispatch import attribute
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import first, function
@@ -15,7 +16,7 @@ from graphlint.interp.mutation import set_named
 from graphlint.interp.objects import record_of, store_attribute
 from graphlint.interp.torch_calls import call_row
 from graphlint.project import assigned
-from graphlint.types import Target
+from graphlint.types import Confidence, Target
 from graphlint.values import (
     EITHER,
     FALSE,
@@ -30,7 +31,9 @@ from graphlint.values import (
     Nothing,
     Opaque,
     Partial,
+    Seq,
     SuperValue,
+    Table,
     Tensor,
     Text,
     Unknown,
@@ -161,7 +164,17 @@ def wraps(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     return Identity()
 
 
-@function("copy.copy", "dataclasses.replace", "functools.cache", "contextlib.contextmanager")
+@function("copy.copy")
+def shallow_copy(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    """The copy is like what is copied; Dynamo copies objects of classes, and no tensors and containers."""
+    value = first(arguments, 0, "x") or Unknown()
+    if isinstance(value, (Tensor, Seq, Table)):
+        why = "Dynamo does not trace copies of tensors and containers"
+        untraced.split(frame, node, Confidence.CERTAIN, "copy.copy", why)
+    return value
+
+
+@function("dataclasses.replace", "functools.cache", "contextlib.contextmanager")
 def same(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     return first(arguments) or Unknown()
 

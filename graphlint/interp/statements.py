@@ -8,7 +8,7 @@ from graphlint.events import HostBranch
 from graphlint.interp.agreeing import note_arms, note_choice
 from graphlint.interp.assignment import assign
 from graphlint.interp.capturing import step_in, step_out
-from graphlint.interp.conditions import Test, test
+from graphlint.interp.conditions import Test, asserting, test
 from graphlint.interp.context import enter, switch, take_switch
 from graphlint.interp.decorating import decorate
 from graphlint.interp.dispatch import element
@@ -21,6 +21,7 @@ from graphlint.interp.mutation import defer, path_of, put_off, report_entry
 from graphlint.interp.once import is_passed_over, part_run_once
 from graphlint.interp.operators import binary
 from graphlint.interp.passing import passed_on
+from graphlint.interp.untraced import split
 from graphlint.interp.ranks import note_unpacked
 from graphlint.project import imported
 from graphlint.types import Confidence, Target
@@ -301,7 +302,7 @@ def run_with(frame: Frame, node: ast.With) -> None:
 
 @statement(ast.Assert)
 def run_assert(frame: Frame, node: ast.Assert) -> None:
-    outcome = test(frame, node.test, "assert")
+    outcome = test(frame, node.test, asserting(node))
     if node.msg is not None and outcome.false.live & frame.live and not outcome.is_static:
         state = frame.save()
         frame.live &= outcome.false.live
@@ -319,6 +320,7 @@ def run_function(frame: Frame, node: ast.FunctionDef) -> None:
 
 @statement(ast.ClassDef)
 def run_class(frame: Frame, node: ast.ClassDef) -> None:
+    split(frame, node, Confidence.CERTAIN, f"class {node.name}", "Dynamo does not trace the making of a class")
     decl = frame.module.class_(node, node.name)
     frame.machine.scopes[decl] = frame.scope
     frame.env[node.name] = ClassValue(decl)

@@ -9,21 +9,42 @@ import ast
 
 from graphlint.events import GraphBreak
 from graphlint.interp.frame import Frame
+from graphlint.project import FunctionDecl, Outside, Project
 from graphlint.types import Confidence, Target
-from graphlint.values import Bool, Number, Place, Seq, Tensor, Union, Value, members
+from graphlint.values import Bool, ExternalObject, Number, Place, Seq, Tensor, Union, Value, members
 
-HELD = "Dynamo traces host tensors without knowing what they hold"
+HELD = "Dynamo traces host tensors and arrays without knowing what they hold"
 ON_HOST = (Place.HOST, Place.PINNED)
 PLAIN = (Number, Bool)
+ARRAYS = ("numpy.ndarray", "numpy.number")
 
 
 def ask(frame: Frame, value: Value | None, node: ast.AST, construct: str) -> None:
     """Python asks for what a value holds, which splits the graph if that is a host tensor."""
     asked = members(value) if value is not None else ()
     for member in asked:
-        if isinstance(member, Tensor) and member.place in ON_HOST:
+        if is_array(member):
+            split(frame, node, Confidence.CERTAIN, construct, HELD)
+        elif isinstance(member, Tensor) and member.place in ON_HOST:
             # What may as well be a number or a flag, such as a cache's length, is one wherever Dynamo was seen to trace it.
             split(frame, node, Confidence.POSSIBLE if or_number(value) else member.sure, construct)
+
+
+def is_array(value: Value | None) -> bool:
+    """Whether a value is an array of numpy or what one is reduced to, which Dynamo traces as tensors."""
+    return isinstance(value, ExternalObject) and value.name in ARRAYS
+
+
+KEPT_OUT = frozenset({"torch.compiler.disable", "torch._dynamo.disable", "torch._dynamo.decorators.disable"})
+
+
+def is_kept_out(project: Project, decl: FunctionDecl) -> bool:
+    """Whether a decorator says that Dynamo is not to trace a function."""
+    for each in getattr(decl.node, "decorator_list", ()):
+        found = project.dotted(decl.module, each.func if isinstance(each, ast.Call) else each)
+        if isinstance(found, Outside) and found.name in KEPT_OUT:
+            return True
+    return False
 
 
 def or_number(value: Value | None, depth: int = 2) -> bool:
