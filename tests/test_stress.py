@@ -45,9 +45,9 @@ def test_calls_that_lead_to_ever_new_arguments_are_cut_off_and_say_so(check_text
     functions = "".join(f"def f{m}(x, n):\n    return {' + '.join(calls)}\n\n\n" for m in range(7))
     first, later = HEAD + "        y = x.sum().item()\n", "        return f0(x, y)\n\n\n"
     other = HEAD.replace("Model", "Other").replace("import torch\n", "") + "        return f0(x, 1), x.max().item()\n"
-    started = time.perf_counter()
+    started = time.process_time()
     report = check_text(functions + first + later + other)
-    assert time.perf_counter() - started < 30, "each region ends after a set amount of work"
+    assert time.process_time() - started < 30, "each region ends after a set amount of work"
     assert [each.code for each in report.findings] == ["GL101", "GL101"]
     assert (len(report.regions), report.limits > 0) == (2, True)
 

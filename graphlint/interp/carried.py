@@ -2,6 +2,7 @@
 
 An attribute that every call binds before it reads it is a variable with a long name: a replay computes with what was
 bound at capture, as eager code does with what it binds anew.  Only where the old value is read does rebinding go stale.
+So it does where an object says for good whether to bind it: replays bind and read it, or only read it, as the capture did.
 
 What a function does to attributes is kept in the order in which it does it, each with the branches and loops it stands
 in (`arm`), and calls stand in that order for what is done in them.
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from graphlint.values import Instance
 
 Arm = tuple[int, ...]
+"""The branches and loops around something, outermost first."""
+
+STANDING = 2
+"""The bit of an arm that is entered, or not, by every call alike: the condition asks for nothing that one call is given."""
 
 
 class Touch(NamedTuple):
@@ -32,13 +37,27 @@ class Touch(NamedTuple):
 
 
 class Carried(NamedTuple):
-    """The attributes that a call reads as an earlier call left them, and those it always binds."""
+    """The attributes that a call reads as an earlier call left them, and those it always binds.
+
+    `chosen` are those that it binds only where its objects say so.
+    """
 
     read: frozenset[str]
     bound: frozenset[str]
+    chosen: frozenset[str]
 
 
-NOTHING = Carried(frozenset(), frozenset())
+NOTHING = Carried(frozenset(), frozenset(), frozenset())
+
+
+def branch_of(node: ast.If, other: int, standing: bool) -> int:
+    """A branch of an `if` as part of an `Arm`; the two differ in the last bit."""
+    return id(node) << 2 | STANDING * standing | other
+
+
+def loop_of(node: ast.stmt) -> int:
+    """A loop as part of an `Arm`."""
+    return id(node) << 2 | STANDING
 
 
 def key_of(owner: Instance, name: str) -> str:
@@ -76,12 +95,28 @@ def _carried(touched: dict[Touch, None]) -> Carried:
         read.update(each for each in inner.read if not _is_bound(bound.get(each, ()), arm))
         for each in inner.bound:
             bound.setdefault(each, []).append(arm)
-    return Carried(frozenset(read), frozenset(name for name, arms in bound.items() if () in arms))
+        for each in inner.chosen:
+            bound.setdefault(each, []).append((*arm, STANDING))
+    always = frozenset(name for name, arms in bound.items() if () in arms)
+    chosen = frozenset(name for name, arms in bound.items() if any(_is_standing(arm) for arm in arms))
+    return Carried(frozenset(read), always, chosen - always)
+
+
+def _is_standing(arm: Arm) -> bool:
+    return all(each & STANDING for each in arm)
 
 
 def _is_bound(arms: list[Arm] | tuple[Arm, ...], arm: Arm) -> bool:
-    """Whether a binding stands before, in the same branch or in one around."""
-    return any(arm[: len(each)] == each for each in arms)
+    """Whether a binding stands before, in the same branch or in one around, but for conditions that hold for all calls."""
+    return any(arm[: len(each)] == each or (each and _goes_with(each, arm)) for each in arms)
+
+
+def _goes_with(binding: Arm, arm: Arm) -> bool:
+    """Whether a binding was made on the way here, if its objects said so."""
+    for depth, part in enumerate(binding):
+        if depth == len(arm) or part != arm[depth]:
+            return (depth == len(arm) or part ^ arm[depth] != 1) and _is_standing(binding[depth:])
+    return True
 
 
 SETTLING = frozenset({

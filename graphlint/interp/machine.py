@@ -90,6 +90,7 @@ class Machine:
         self.repeats: dict[FunctionDecl, Repeats] = {}
         self.scopes: dict[ClassDecl, Scope] = {}
         self.passed: dict[ast.stmt, frozenset[str]] = {}
+        self.asked: dict[ast.If, frozenset[str]] = {}
         self.depth = 0
         self.work = 0
 

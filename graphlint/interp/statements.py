@@ -8,7 +8,12 @@ from graphlint.events import HostBranch
 from graphlint.interp.agreeing import note_arms, note_choice
 from graphlint.interp.assignment import assign
 from graphlint.interp.capturing import step_in, step_out
+<<<<<<< Updated upstream
 from graphlint.interp.conditions import Test, asserting, test
+=======
+from graphlint.interp.carried import branch_of, loop_of
+from graphlint.interp.conditions import Test, test
+>>>>>>> Stashed changes
 from graphlint.interp.context import enter, switch, take_switch
 from graphlint.interp.decorating import decorate
 from graphlint.interp.dispatch import element
@@ -18,23 +23,27 @@ from graphlint.interp.leaving import note_exit
 from graphlint.interp.left_behind import doubt_left_behind
 from graphlint.interp.memo import BODY, ORELSE, REST
 from graphlint.interp.mutation import defer, path_of, put_off, report_entry
+from graphlint.interp.objects import is_module
 from graphlint.interp.once import is_passed_over, part_run_once
 from graphlint.interp.operators import binary
 from graphlint.interp.passing import passed_on
 from graphlint.interp.untraced import split
 from graphlint.interp.ranks import note_unpacked
 from graphlint.project import imported
+from graphlint.syntax import walk
 from graphlint.types import Confidence, Target
 from graphlint.values import (
     Bool,
     ClassValue,
     External,
     Function,
+    Instance,
     Nothing,
     Number,
     Opaque,
     Seq,
     Tensor,
+    Text,
     Unknown,
     Value,
 )
@@ -140,16 +149,17 @@ def run_if(frame: Frame, node: ast.If) -> None:
     ceiling = frame.ceiling
     outer, opened = frame.arm, frame.opened
     suspended = None
+    standing = _is_standing(frame, node)
     once = part_run_once(frame, node)
     passed = bool(once) and is_passed_over(frame, node)
-    for part, arm, body in ((BODY, outcome.true, node.body), (ORELSE, outcome.false, node.orelse)):
+    for other, (part, arm, body) in enumerate(((BODY, outcome.true, node.body), (ORELSE, outcome.false, node.orelse))):
         reached = live & arm.live
         if not reached:
             continue
         frame.restore(State({**env, **arm.facts}, reached))
         if part == once:
             frame.ceiling = Confidence.POSSIBLE
-        frame.arm = (*outer, id(body))
+        frame.arm = (*outer, branch_of(node, other, standing))
         if part != once or not passed:
             frame.run(body)
         frame.ceiling, frame.arm = ceiling, outer
@@ -168,6 +178,18 @@ def run_if(frame: Frame, node: ast.If) -> None:
         frame.ceiling = Confidence.POSSIBLE
         if passed and frame.live:
             run_return(frame, ast.Return(None))
+
+
+def _is_standing(frame: Frame, node: ast.If) -> bool:
+    """Whether a condition asks for nothing that one call is given: for modules, text and globals only."""
+    asked = frame.machine.asked.get(node)
+    if asked is None:
+        asked = frozenset(each.id for each in walk(node.test) if isinstance(each, ast.Name))
+        frame.machine.asked[node] = asked
+    given = [frame.env[name] for name in asked if name != frame.own and name in frame.env]
+    return all(
+        isinstance(each, Text) or (isinstance(each, Instance) and is_module(frame.machine, each.decl)) for each in given
+    )
 
 
 def is_usual(test: ast.expr) -> bool:
@@ -218,7 +240,7 @@ def _loop(frame: Frame, node: ast.stmt, once: object, exits: list[State]) -> Non
     outer = frame.breaks, frame.continues
     frame.breaks, frame.continues = [], []
     frame.conditional += 1
-    arm, frame.arm = frame.arm, (*frame.arm, id(node))
+    arm, frame.arm = frame.arm, (*frame.arm, loop_of(node))
     for _ in range(LOOP_PASSES):
         entry = frame.save()
         once()
