@@ -8,12 +8,8 @@ from graphlint.events import HostBranch
 from graphlint.interp.agreeing import note_arms, note_choice
 from graphlint.interp.assignment import assign
 from graphlint.interp.capturing import step_in, step_out
-<<<<<<< Updated upstream
-from graphlint.interp.conditions import Test, asserting, test
-=======
 from graphlint.interp.carried import branch_of, loop_of
-from graphlint.interp.conditions import Test, test
->>>>>>> Stashed changes
+from graphlint.interp.conditions import Test, asserting, test
 from graphlint.interp.context import enter, switch, take_switch
 from graphlint.interp.decorating import decorate
 from graphlint.interp.dispatch import element
@@ -27,8 +23,8 @@ from graphlint.interp.objects import is_module
 from graphlint.interp.once import is_passed_over, part_run_once
 from graphlint.interp.operators import binary
 from graphlint.interp.passing import passed_on
-from graphlint.interp.untraced import split
 from graphlint.interp.ranks import note_unpacked
+from graphlint.interp.untraced import split
 from graphlint.project import imported
 from graphlint.syntax import walk
 from graphlint.types import Confidence, Target
