@@ -10,7 +10,8 @@ from graphlint.interp import operations, torch_attributes, torch_calls, untraced
 from graphlint.interp.decorating import is_memoised
 from graphlint.interp.dispatch import ATTRIBUTES, CALLS, ELEMENTS, apply, attribute, count_unknown, element, item, register
 from graphlint.interp.frame import Frame
-from graphlint.interp.handlers import FUNCTIONS, METHODS, MODULE_METHODS
+from graphlint.interp.handlers import FUNCTIONS, METHODS, MODULE_METHODS, MethodHandler
+from graphlint.interp.hooks import hooked
 from graphlint.interp.kernels import is_kernel
 from graphlint.interp.objects import bound, class_member, is_module, record_of
 from graphlint.project import ClassDecl, Outside
@@ -167,7 +168,13 @@ def call_class(frame: Frame, callee: ClassValue, arguments: Arguments, node: ast
 
 @register(CALLS, Instance)
 def call_instance(frame: Frame, callee: Instance, arguments: Arguments, node: ast.AST) -> Value:
-    """`object(...)`: its `__call__`, or the `forward` of a module."""
+    """`object(...)`, with the hooks of a module."""
+    value = _call_instance(frame, callee, arguments, node)
+    return hooked(frame, callee, arguments, value, node) if frame.machine.hooks else value
+
+
+def _call_instance(frame: Frame, callee: Instance, arguments: Arguments, node: ast.AST) -> Value:
+    """Its `__call__`, or the `forward` of a module."""
     decl = callee.decl
     for name in ("__call__", "forward"):
         found = class_member(frame, decl, name, callee, node)
@@ -215,7 +222,7 @@ def call_sequence(frame: Frame, callee: Seq, arguments: Arguments, node: ast.AST
     value = arguments.positional[0]
     for module in callee.items if callee.items is not None else (callee.element(),):
         value = apply(frame, module, Arguments((value,)), node)
-    return value
+    return hooked(frame, callee, arguments, value, node) if frame.machine.hooks else value
 
 
 @register(CALLS, External)
@@ -240,9 +247,16 @@ def call_external_object(frame: Frame, callee: ExternalObject, arguments: Argume
     """Calling a module of torch runs its `forward`."""
     for name in (f"{callee.name}.forward", f"{callee.name}.__call__"):
         if lookup(name) is not None:
-            return torch_calls.call_row(frame, name, arguments, node, callee)
+            value = torch_calls.call_row(frame, name, arguments, node, callee)
+            return hooked(frame, callee, arguments, value, node) if frame.machine.hooks else value
     count_unknown(frame, node)
     return Unknown()
+
+
+def _of_modules(receiver: Value, name: str) -> MethodHandler | None:
+    """What a method of `nn.Sequential` or `nn.ModuleList` does that it has from `nn.Module`."""
+    holds = isinstance(receiver, Seq) and receiver.form in ("sequential", "modules")
+    return MODULE_METHODS.get(name) if holds else None
 
 
 @register(CALLS, Method)
@@ -250,7 +264,7 @@ def call_method(frame: Frame, callee: Method, arguments: Arguments, node: ast.AS
     receiver = callee.receiver
     if isinstance(receiver, Tensor):
         return torch_calls.call_tensor_method(frame, receiver, callee.name, arguments, node)
-    handler = METHODS.get((type(receiver), callee.name))
+    handler = METHODS.get((type(receiver), callee.name)) or _of_modules(receiver, callee.name)
     if handler is not None:
         return handler(frame, receiver, arguments, node)
     if isinstance(receiver, ExternalObject):
@@ -330,6 +344,8 @@ def device_attribute(frame: Frame, value: DeviceValue, name: str, node: ast.AST)
 
 @register(ATTRIBUTES, Seq, Table, Text, Number, Method)
 def plain_attribute(frame: Frame, value: Value, name: str, node: ast.AST) -> Value:
+    if _of_modules(value, name) is not None:
+        return Method(value, name)
     if isinstance(value, Seq) and (Seq, name) not in METHODS:
         if name in PAIR and value.form == "tuple" and value.items is not None and len(value.items) == len(PAIR):
             return value.items[PAIR.index(name)]

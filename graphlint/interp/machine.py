@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graphlint.events import LimitReached
 from graphlint.interp import members
@@ -43,6 +43,9 @@ from graphlint.values import (
     Value,
     join_all,
 )
+
+if TYPE_CHECKING:
+    from graphlint.interp.hooks import Held, Hook
 
 NOTHING_OWED = 1 << 30
 FINAL = NOTHING_OWED
@@ -88,6 +91,7 @@ class Machine:
         self.contradictions: dict[ast.expr, int] = {}
         self.memos: dict[FunctionDecl, dict[ast.If, Memo]] = {}
         self.repeats: dict[FunctionDecl, Repeats] = {}
+        self.hooks: dict[Held, list[Hook]] = {}
         self.scopes: dict[ClassDecl, Scope] = {}
         self.passed: dict[ast.stmt, frozenset[str]] = {}
         self.asked: dict[ast.If, frozenset[str]] = {}

@@ -115,6 +115,8 @@ def named_children(frame: Frame, receiver: Value, arguments: Arguments, node: as
 
 
 def _submodule(frame: Frame, receiver: Value) -> Value:
+    if isinstance(receiver, Seq):
+        return receiver.element()
     if not isinstance(receiver, Instance):
         return Unknown()
     record = record_of(frame.machine, receiver)
@@ -186,8 +188,6 @@ def module_append(frame: Frame, receiver: Value, arguments: Arguments, node: ast
 
 
 @module_method(
-    "register_forward_hook",
-    "register_forward_pre_hook",
     "register_full_backward_hook",
     "register_load_state_dict_post_hook",
     "register_state_dict_hook",

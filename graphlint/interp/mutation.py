@@ -89,6 +89,8 @@ def defer(frame: Frame, node: ast.Assign) -> bool:
     if len(node.targets) != 1 or not isinstance(node.targets[0], ast.Attribute) or not isinstance(node.value, DEFERRABLE):
         return False
     target = node.targets[0]
+    if isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute) and node.value.func.attr in AT_ONCE:
+        return False
     receiver = frame.receiver
     if not isinstance(receiver, Instance) or not is_building(frame, receiver):
         return False
@@ -103,6 +105,9 @@ def defer(frame: Frame, node: ast.Assign) -> bool:
     frame.env.pop(f"{target.value.id}.{target.attr}", None)
     return True
 
+
+AT_ONCE = frozenset({"register_forward_hook", "register_forward_pre_hook"})
+"""Calls that change what other attributes do, and not only what they give is of interest."""
 
 DEFERRABLE = (ast.Call, ast.ListComp, ast.DictComp, ast.GeneratorExp, ast.IfExp, ast.BoolOp)
 

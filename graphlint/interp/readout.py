@@ -14,7 +14,9 @@ from graphlint.interp.carried import Touch, carried
 from graphlint.interp.context import as_input
 from graphlint.interp.dispatch import apply, item
 from graphlint.interp.frame import Frame, Link, Summary
+from graphlint.interp.hooks import own_hooks
 from graphlint.interp.machine import Machine
+from graphlint.interp.objects import record_of
 from graphlint.interp.room import MOST_WORK
 from graphlint.interp.told import NOTHING_TOLD, Told
 from graphlint.project import ClassDecl, FunctionDecl, Module, Project
@@ -144,7 +146,10 @@ def enter_forward(machine: Machine, forward: Forward, reached: Reached) -> tuple
         function = value.replace(receiver=receiver) if isinstance(value, Function) and value.receiver is None else value
         arguments = entry_call(machine, forward.decl, receiver)
         frame = Frame(machine, forward.decl.module, summary, {}, None)
-        _call_plainly(frame, function, arguments, forward.decl, receiver)
+        value = _call_plainly(frame, function, arguments, forward.decl, receiver)
+        if HOOKS in owner.module.source.text:
+            record_of(machine, receiver)
+            own_hooks(frame, receiver, arguments, value, forward.decl.node)
     return region, summary, Target.BOTH
 
 
@@ -163,11 +168,15 @@ def entry_call(machine: Machine, decl: FunctionDecl, receiver: Value | None) -> 
     return Arguments(first, keywords, more, kwarg.rest if isinstance(kwarg, Table) else None)
 
 
-def _call_plainly(frame: Frame, function: Value, arguments: Arguments, decl: FunctionDecl, receiver: Value | None) -> None:
+HOOKS = "register_forward_"
+
+
+def _call_plainly(frame: Frame, function: Value, arguments: Arguments, decl: FunctionDecl, receiver: Value | None) -> Value:
     """Enter a function; one whose decorators hide it is entered without them as well."""
-    apply(frame, function, arguments, decl.node)
+    value = apply(frame, function, arguments, decl.node)
     if not frame.summary.links:
-        apply(frame, Function(decl, receiver, None, decl.owner), arguments, decl.node)
+        value = apply(frame, Function(decl, receiver, None, decl.owner), arguments, decl.node)
+    return value
 
 
 def enter_function(
