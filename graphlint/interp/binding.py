@@ -90,6 +90,9 @@ def _fit(machine: Machine, decl: FunctionDecl, arg: ast.arg, value: Value) -> Va
         if against & NUMBERS and not value.role:
             # A number that was computed from tensors: people write `int` for what has no dimensions.
             return value.replace(sure=min(value.sure, Confidence.LIKELY))
+        if against == CONTAINERS and value.role == "input" and value.sure is Confidence.CERTAIN:
+            # What the region itself is declared to be given weighs more than what a function in it calls it.
+            return value.replace(sure=Confidence.LIKELY)
         return doubtful(value) if against else _assured(machine, decl, arg, value)
     if isinstance(value, Union):
         return _fit_members(machine, decl, arg, value)

@@ -83,7 +83,7 @@ def _blocks(body: list[ast.stmt], scope: Scope, looped: bool, found: dict[ast.If
 def _memo(node: ast.If, rest: list[ast.stmt], scope: Scope, looped: bool) -> Memo | None:
     asked = asks(node.test, scope.words)
     if not asked.lacking and not asked.there:
-        return None
+        return _together(node, rest, scope, looped)
     tries = [(BODY, asked.lacking, node.body), (ORELSE, asked.there, node.orelse)]
     if not looped and _leaves(node.body) and not node.orelse:
         tries.append((REST, asked.there, rest))
@@ -93,6 +93,21 @@ def _memo(node: ast.If, rest: list[ast.stmt], scope: Scope, looped: bool) -> Mem
             return memo
     off = frozenset(word for word in asked.there if leaves_mark(scope, node.body, Mark(word, True)))
     return Memo(BODY, off, is_off=True) if off else None
+
+
+def _together(node: ast.If, rest: list[ast.stmt], scope: Scope, looped: bool) -> Memo | None:
+    """`if length == self.length and self.table is not None: return`, where what stands behind it fills both."""
+    if not isinstance(node.test, ast.BoolOp):
+        return None
+    every = [asks(each, scope.words) for each in node.test.values]
+    if isinstance(node.test.op, ast.Or):
+        part, states, block = BODY, [each.lacking for each in every], node.body
+    elif looped or node.orelse or not _leaves(node.body):
+        return None
+    else:
+        part, states, block = REST, [each.there for each in every], rest
+    marked = [fills(scope, block, state) for state in states if block]
+    return Memo(part, frozenset().union(*marked)) if marked and all(marked) else None
 
 
 def _filling(part: str, state: frozenset[str], block: list[ast.stmt], scope: Scope) -> Memo | None:

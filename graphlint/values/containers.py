@@ -134,7 +134,7 @@ def _merge_alike(flat: Iterable[Value]) -> list[Value]:
 def _likeness(value: Value) -> Any:
     """Values of one likeness merge into one member of a union."""
     if isinstance(value, Tensor):
-        return (Tensor, value.place, value.kind is Kind.BOOL)
+        return (Tensor, value.place, value.kind is Kind.BOOL, value.rank == 0)
     if isinstance(value, (Number, Bool, Text)):
         return type(value)
     if isinstance(value, Seq):
