@@ -68,7 +68,11 @@ def _before(captured: Captured, slot: Slot | None) -> Thing | None:
 
 def _is_lost(story: Story, captured: Captured, index: int, act: Act, before: Thing) -> bool:
     replay = story.next_replay(captured, index)
-    if replay is None or act.thing.kind in (Kind.NONE, Kind.FUNCTION, Kind.CLASS):
+    if (
+        replay is None
+        or act.thing.kind in (Kind.NONE, Kind.FUNCTION, Kind.CLASS)
+        or _is_over(act, story.acts[replay].frame)
+    ):
         return False
     if root(act.frame) is not root(story.acts[replay].frame) and not act.thing.owner.is_argument:
         return False
@@ -78,6 +82,16 @@ def _is_lost(story: Story, captured: Captured, index: int, act: Act, before: Thi
         if later.thing.owner is before.owner or later.other is act.thing:
             return False
     return not any(later.slot == act.slot and later.thing is before for _, later in story.between(index, replay, Verb.BIND))
+
+
+def _is_over(act: Act, frame: Frame) -> bool:
+    """Whether a variable belongs to a call that is over when the graph is replayed."""
+    if act.slot is None or not isinstance(act.slot.holder, Scope) or act.slot.holder.name != act.frame.function:
+        return False
+    around: Frame | None = frame
+    while around is not None and around is not act.frame:
+        around = around.caller
+    return around is None and act.frame.caller is not None
 
 
 def _place(slot: Slot | None) -> str:

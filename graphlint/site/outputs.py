@@ -92,7 +92,10 @@ def _named(act: Act) -> str:
     return act.thing.name or act.text
 
 
-BLIND = frozenset(("", "argument", "isinstance", "issubclass", "type", "id", "hash", "callable", "hasattr", "len"))
+BLIND = frozenset({
+    "", "argument", "callable", "hasattr", "hash", "id", "isinstance", "issubclass", "len", "tree_flatten", "tree_leaves",
+    "tree_structure", "type",
+})  # fmt: skip
 """Calls that see that a tensor is there, not what it holds."""
 
 

@@ -62,7 +62,7 @@ def growing(story: Story) -> Told:
         grown = [act for _, act in story.between(captured.begin, captured.end, Verb.GROW)]
         bound = [act for _, act in story.between(captured.begin, captured.end, Verb.BIND)]
         for act in grown:
-            slot = next((each.slot for each in bound if _closes(each, act)), None)
+            slot = next((each.slot for each in bound if _closes(each, act) and _outlives(each, captured)), None)
             if slot is not None:
                 yield region(captured, story.acts), tell(GrowingState, act, target=f"{slot.text}")
 
@@ -72,6 +72,11 @@ def _closes(bind: Act, grow: Act) -> bool:
     if bind.slot is None or not isinstance(bind.slot.holder, Thing) or bind.slot.key.startswith("["):
         return False
     return any(grow.thing is part for part in _parts(bind.thing)) and _comes_from(grow.thing, bind.other)
+
+
+def _outlives(bind: Act, captured: Captured) -> bool:
+    """Whether what holds the slot was there before the call: an argument or a copy is another one in the next call."""
+    return bind.slot is not None and bind.slot.holder.born < captured.begin
 
 
 def _parts(thing: Thing) -> list[Thing]:

@@ -16,6 +16,10 @@ from graphlint.types import Region
 Told = Iterator[tuple[Region, Event]]
 
 
+MODELS = frozenset({Kind.MODULE, Kind.INSTANCE, Kind.UNKNOWN})
+"""What a call of may be one of a model."""
+
+
 def _inside(story: Story, captured: Captured, *verbs: Verb) -> list[Act]:
     return [act for _, act in story.between(captured.begin, captured.end, *verbs)]
 
@@ -132,14 +136,30 @@ def dropped(story: Story) -> Told:
                 yield region(captured, story.acts), tell(GradientsDropped, act, call=act.text)
 
 
+def _is_apart(story: Story, first: int, second: int) -> bool:
+    """Whether two backward passes are of different models: of calls that have none in common."""
+    here, there = _models(story, first), _models(story, second)
+    return bool(here) and bool(there) and here.isdisjoint(there)
+
+
+def _models(story: Story, index: int) -> set[int]:
+    """What was called before an act in the activation that it belongs to."""
+    frame = story.acts[index].frame
+    calls = (act for _, act in story.between(-1, index, Verb.CALL))
+    return {id(act.thing) for act in calls if act.frame is frame and act.thing.kind in MODELS}
+
+
 def piled(story: Story) -> Told:
     """Backward passes that are captured onto gradients of the warm-up."""
     for captured in story.captures:
         backwards = _backwards(story, captured)
-        before = [at for at, act in story.between(-1, captured.begin, Verb.METHOD) if act.name == "backward"]
-        if not backwards or not before:
+        if not backwards:
             continue
         last = story.acts.index(backwards[0])
+        earlier = [at for at, act in story.between(-1, captured.begin, Verb.METHOD) if act.name == "backward"]
+        before = [at for at in earlier if not _is_apart(story, at, last)]
+        if not before:
+            continue
         around = [(at, act) for at, act in story.between(before[-1], last, Verb.METHOD, Verb.BIND)]
         after = [
             act
