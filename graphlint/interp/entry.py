@@ -32,6 +32,7 @@ from graphlint.values import (
     Text,
     Unknown,
     Value,
+    doubtful,
     hosted,
     join,
     join_all,
@@ -120,7 +121,10 @@ def _open(default: Value) -> Value:
 
 
 def _as_input(hint: Value) -> Value:
-    return join_all([member.replace(role="input") if isinstance(member, Tensor) else member for member in members(hint)])
+    """What an annotation says as an argument; of `int | Tensor`, either will do, and most callers give the number."""
+    found = [member.replace(role="input") if isinstance(member, Tensor) else member for member in members(hint)]
+    given = join_all(found)
+    return doubtful(given) if any(isinstance(member, Number) for member in found) else given
 
 
 class Uses:

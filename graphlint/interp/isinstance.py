@@ -50,13 +50,19 @@ def split(frame: Frame, value: Value, wanted: Value) -> tuple[Value | None, Valu
     for member in members(value):
         answers = [matches(frame, member, leaf) for leaf in classes]
         if True in answers:
-            inside.append(member)
+            inside.append(_supported(member))
         elif None in answers or not answers:
             inside.append(_narrowed(member, classes))
             outsiders.append(member)
         else:
             outsiders.append(member)
     return (join_all(inside) if inside else None), (join_all(outsiders) if outsiders else None)
+
+
+def _supported(member: Value) -> Value:
+    """An argument that has just been found to be the tensor that it possibly is: there is code for that case."""
+    is_doubtful = isinstance(member, Tensor) and member.role == "input" and member.sure is Confidence.POSSIBLE
+    return member.replace(sure=Confidence.LIKELY) if is_doubtful else member
 
 
 def _leaves(value: Value) -> list[Value]:

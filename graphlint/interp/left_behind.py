@@ -28,8 +28,23 @@ def doubt_left_behind(frame: Frame, node: ast.If, before: dict[str, Value], ends
         known, one, other = before.get(name), ends[0].env.get(name), ends[1].env.get(name)
         if known is None or one is None or other is None or one is other or not _is_left(known, one, other):
             continue
-        if any(isinstance(each, ast.Name) and each.id == name for each in walk(value)):
+        if _reads(value, name):
             frame.env[name] = join_all([_doubted(member) for member in members(frame.env[name])])
+
+
+def doubt_kept(node: ast.IfExp, found: list[Value]) -> list[Value]:
+    """The same for `mask.to(x.device) if mask.ndim == 2 else mask`."""
+    if len(found) != 2 or found[0] is found[1]:
+        return found
+    for kept, moved, part, name in ((1, 0, node.body, node.orelse), (0, 1, node.orelse, node.body)):
+        if type(name) is ast.Name and type(part) is ast.Call and _is_left(found[kept], found[kept], found[moved]):
+            if _reads(part, name.id):
+                found[kept] = join_all([_doubted(member) for member in members(found[kept])])
+    return found
+
+
+def _reads(node: ast.Call, name: str) -> bool:
+    return any(isinstance(each, ast.Name) and each.id == name for each in walk(node))
 
 
 def _rebound(node: ast.If) -> Iterator[tuple[str, ast.Call]]:

@@ -14,6 +14,7 @@ from graphlint.interp.conditions import test, truth
 from graphlint.interp.dispatch import apply, attribute
 from graphlint.interp.frame import Frame, State, expression
 from graphlint.interp.frozen import note_formatted, note_frozen
+from graphlint.interp.left_behind import doubt_kept
 from graphlint.interp.warmth import product
 from graphlint.types import Confidence, Target
 from graphlint.values import (
@@ -272,7 +273,7 @@ def eval_conditional(frame: Frame, node: ast.IfExp) -> Value:
             frame.restore(State({**before.env, **arm.facts}, live))
             found.append(_limited(frame.eval(part), live, before.live))
     frame.restore(before)
-    frame.chosen = found
+    frame.chosen = found = doubt_kept(node, found)
     return join_all(found) if found else Unknown()
 
 
