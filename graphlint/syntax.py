@@ -80,6 +80,22 @@ def stands_in(block: Sequence[ast.stmt | ast.expr], node: ast.AST) -> bool:
     return (last.end_lineno or 0, last.end_col_offset or 0) >= (node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]  # it has the first two
 
 
+def receiver_name(method: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+    """What a method calls its object or class, which is its first parameter; empty for a static method."""
+    first = [*method.args.posonlyargs, *method.args.args][:1]
+    is_static = any(isinstance(mark, ast.Name) and mark.id == "staticmethod" for mark in method.decorator_list)
+    return first[0].arg if first and not is_static else ""
+
+
+def receiver_in(tree: ast.AST, function: ast.AST) -> str:
+    """The same for any function of a file: empty for one that stands in no class."""
+    for node in walk(tree):
+        if isinstance(node, ast.ClassDef) and function in node.body:
+            assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
+            return receiver_name(function)
+    return ""
+
+
 def stored(node: ast.AST) -> Iterator[ast.expr]:
     """What a statement itself binds: names, attributes and subscripts, tuples taken apart."""
     match node:

@@ -27,6 +27,7 @@ from graphlint.interp import (
     reflection,
     statements,
     transfers,
+    wrapped,
 )
 from graphlint.interp.grounding import grounded, narrowed
 from graphlint.interp.lasting import Ground, Lasting
@@ -42,7 +43,19 @@ from graphlint.types import Region, Target
 
 __all__ = ["RegionEvents", "interpret", "interpreter"]
 
-HANDLERS = (calls, containers, expressions, indexing, modules, operators, python, reflection, statements, transfers)
+HANDLERS = (
+    calls,
+    containers,
+    expressions,
+    indexing,
+    modules,
+    operators,
+    python,
+    reflection,
+    statements,
+    transfers,
+    wrapped,
+)
 
 
 def interpreter(

@@ -61,17 +61,25 @@ def _is_sized(loop: ast.AST, act: Act) -> bool:
     if not isinstance(loop, ast.For):
         return not act.is_maybe
     names = {each.id for each in walk(loop.target) if isinstance(each, ast.Name)}
-    used = [part for call in walk(loop) if isinstance(call, (ast.Call, ast.Slice)) for part in walk(call)]
-    return any(isinstance(part, ast.Name) and part.id in names for part in used if part is not loop.target)
+    used = (part for call in walk(loop) if isinstance(call, (ast.Call, ast.Slice)) for part in walk(call))
+    return any(isinstance(part, ast.Name) and part.id in names for part in used)
 
 
 def _is_set_elsewhere(story: Story, captured: Captured) -> bool:
     """Whether what is given as the pool is None on one way and something else on another."""
-    call = captured.capture.call
-    given = next((word.value for word in call.keywords if word.arg == "pool"), None) if call is not None else None
+    given = _pool_given(captured.capture.call)
     name = given.attr if isinstance(given, ast.Attribute) else given.id if isinstance(given, ast.Name) else ""
     bound = [act for act in story.acts if act.verb is Verb.BIND and act.slot is not None and act.slot.key == name]
     return any(act.thing.kind is not Kind.NONE for act in bound)
+
+
+def _pool_given(call: ast.Call | None) -> ast.expr | None:
+    """What a capture is told to take its memory from: `graph(graph, pool)`, `capture_begin(pool)`, or by name."""
+    if call is None:
+        return None
+    place = 0 if isinstance(call.func, ast.Attribute) and call.func.attr == "capture_begin" else 1
+    named = next((word.value for word in call.keywords if word.arg == "pool"), None)
+    return named if named is not None else call.args[place] if len(call.args) > place else None
 
 
 def _iterated(loop: ast.AST) -> ast.expr | None:

@@ -11,7 +11,7 @@ from graphlint.site.acts import Act, Verb, span, text
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Thing
 from graphlint.site_events import UnboundedCache
-from graphlint.syntax import walk
+from graphlint.syntax import receiver_in, walk
 from graphlint.types import Confidence, Region
 
 Told = Iterator[tuple[Region, Event]]
@@ -24,13 +24,17 @@ MOST = 16
 
 def caches(story: Story) -> Told:
     """`if key not in graphs: graphs[key] = ...` with a key made of a size and no limit in sight."""
-    functions = [node for node in walk(story.module.source.tree) if isinstance(node, FunctionDef)] if story.captures else []
+    functions = _functions(story) if story.captures else []
     for captured in story.captures:
         for act, cache in _stored(story, captured):
             function = _around(functions, act)
-            if function is not None and act.frame.module is story.module and _is_unbounded(function, act, cache, functions):
+            if function is not None and act.frame.module is story.module and _is_unbounded(story, function, act, cache):
                 yield region(captured, story.acts), tell(UnboundedCache, act, cache=cache)
         yield from _remembered(story, captured, functions)
+
+
+def _functions(story: Story) -> list[FunctionDef]:
+    return [node for node in walk(story.module.source.tree) if isinstance(node, FunctionDef)]
 
 
 def _stored(story: Story, captured: Captured) -> Iterator[tuple[Act, str]]:
@@ -49,12 +53,12 @@ def _around(functions: list[FunctionDef], act: Act) -> FunctionDef | None:
     return max(found, key=lambda node: node.lineno, default=None)
 
 
-def _is_unbounded(function: FunctionDef, act: Act, cache: str, functions: list[FunctionDef]) -> bool:
+def _is_unbounded(story: Story, function: FunctionDef, act: Act, cache: str) -> bool:
     if _is_limited(function, cache) or not _asks(function, cache):
         return False
     assert isinstance(act.node, ast.Assign)
     keys = [target.slice for target in act.node.targets if isinstance(target, ast.Subscript)]
-    return any(_is_size(key, function) or _is_given_size(key, function, functions) for key in keys)
+    return any(_is_size(key, function) or _is_given_size(story, key, function) for key in keys)
 
 
 def _asks(function: FunctionDef, cache: str) -> bool:
@@ -104,28 +108,29 @@ def _rounds(node: ast.AST) -> bool:
     return bool(ROUNDING.search(name.lower()))
 
 
-def _is_given_size(key: ast.expr, function: FunctionDef, functions: list[FunctionDef]) -> bool:
+def _is_given_size(story: Story, key: ast.expr, function: FunctionDef) -> bool:
     """Whether a key is a parameter that some caller in the file gives a size."""
     names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
     if not isinstance(key, ast.Name) or key.id not in names:
         return False
+    own = receiver_in(story.module.source.tree, function)
     return any(
         given is not None and _is_size(given, caller)
-        for caller in functions
+        for caller in _functions(story)
         for node in walk(caller)
         if isinstance(node, ast.Call)
-        for given in [_given(node, function.name, names, key.id)]
+        for given in [_given(node, function.name, names, key.id, own)]
     )
 
 
-def _given(call: ast.Call, name: str, names: list[str], wanted: str) -> ast.expr | None:
-    """The argument that a call of a function gives a parameter."""
+def _given(call: ast.Call, name: str, names: list[str], wanted: str, own: str) -> ast.expr | None:
+    """The argument that a call of a function, in which `own` is the object of a method, gives a parameter."""
     is_method = isinstance(call.func, ast.Attribute)
     called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     if called != name:
         return None
     named = next((word.value for word in call.keywords if word.arg == wanted), None)
-    place = names.index(wanted) - (1 if is_method and names[0] in ("self", "cls") else 0)
+    place = names.index(wanted) - (1 if is_method and own else 0)
     return named if named is not None else call.args[place] if 0 <= place < len(call.args) else None
 
 
@@ -136,7 +141,7 @@ def _remembered(story: Story, captured: Captured, functions: list[FunctionDef]) 
     names = [] if function is None else [each.arg for each in function.args.args]
     if (
         function is None
-        or not set(names) - {"self", "cls"}
+        or not set(names) - {receiver_in(story.module.source.tree, function)}
         or not any(_keeps_all(mark) for mark in function.decorator_list)
     ):
         return

@@ -10,6 +10,7 @@ from graphlint.site.acts import Act, Frame, Verb
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import STATE, Kind, Scope, Slot, Thing
 from graphlint.site_events import DerivedInput, EntryRebound, InputDies, InputNotRefreshed, InputRebound, RefreshMissesInput
+from graphlint.syntax import receiver_in
 from graphlint.types import Region
 
 Told = Iterator[tuple[Region, Event]]
@@ -212,7 +213,8 @@ def _parameters(story: Story, replay: Act) -> set[str]:
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or node.name != replay.frame.function:
             continue
         if node.lineno <= replay.span.line <= (node.end_lineno or node.lineno):
-            return {each.arg for each in [*node.args.args, *node.args.kwonlyargs]} - {"self"}
+            own = receiver_in(story.module.source.tree, node)
+            return {each.arg for each in [*node.args.args, *node.args.kwonlyargs]} - {own}
     return set()
 
 

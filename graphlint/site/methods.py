@@ -32,7 +32,7 @@ def method(walker: Walker, receiver: Thing, name: str, places: Places, names: Na
         case Kind.MODULE:
             return _module(walker, receiver, name, places, node)
         case Kind.GRAPH if name in ("capture_begin", "capture_end"):
-            return _manual(walker, receiver, name, names, node)
+            return _manual(walker, receiver, name, {"pool": places[0], **names} if places else names, node)
         case Kind.GRAPH if name == "pool":
             return walker.thing(Kind.POOL, node)
         case Kind.CONTAINER:
@@ -75,7 +75,7 @@ def _module(walker: Walker, module: Thing, name: str, places: Places, node: ast.
 
 def _manual(walker: Walker, graph: Thing, name: str, names: Names, node: ast.Call) -> Thing:
     """`capture_begin` and `capture_end` open and close what `torch.cuda.graph` does as a block."""
-    capture = walker.thing(Kind.CAPTURE, node, "capture_begin", base=graph)
+    capture = walker.thing(Kind.CAPTURE, node, "capture_begin", graph, node)
     capture.arguments = dict(names)
     walker.act(Verb.ENTER if name == "capture_begin" else Verb.LEAVE, node, capture)
     return walker.thing(Kind.NONE, node)

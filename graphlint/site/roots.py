@@ -16,7 +16,7 @@ from graphlint.project import Module, Project
 from graphlint.record import NamedTuple
 from graphlint.regions import matches
 from graphlint.site.mentions import mentions
-from graphlint.syntax import walk
+from graphlint.syntax import receiver_name, walk
 
 if TYPE_CHECKING:
     from graphlint.site.acts import Act
@@ -129,12 +129,14 @@ def _order(node: ast.ClassDef) -> list[str]:
     return [*first, *rest, *(each.name for each in replaying)]
 
 
-def _own_calls(node: ast.AST) -> set[str]:
+def _own_calls(node: FunctionDef) -> set[str]:
+    """The methods of its own object that a method calls."""
+    own = receiver_name(node)
     return {
         each.func.attr
         for each in walk(node)
         if isinstance(each, ast.Call)
         and isinstance(each.func, ast.Attribute)
         and isinstance(each.func.value, ast.Name)
-        and each.func.value.id == "self"
+        and each.func.value.id == own
     }

@@ -28,13 +28,28 @@ def counted(site: Site) -> Fix | None:
     found = initial(tree, statement, target)
     if found is None or not number(tree, found.value):
         return None
-    name = target.removeprefix("self.")
-    held = f'self.register_buffer("{name}", {tree.torch}.tensor({tree.code(found.value)}), persistent=False)'
-    title = f"make `{target}` a buffer that is advanced in place; Python code that reads it then sees a tensor"
-    return fix(title, UNSAFE, tree.replace(found, held), tree.replace(statement, f"{target}.{call}"))
+    name, own = target.attr.value, own_name(tree, found)
+    held = f'{own}.register_buffer("{name}", {tree.torch}.tensor({tree.code(found.value)}), persistent=False)'
+    spelled = tree.code(target)
+    title = f"make `{spelled}` a buffer that is advanced in place; Python code that reads it then sees a tensor"
+    return fix(title, UNSAFE, tree.replace(found, held), tree.replace(statement, f"{spelled}.{call}"))
 
 
-def _step(tree: Tree, statement: cst.BaseSmallStatement) -> tuple[str, str] | None:
+def own_name(tree: Tree, node: cst.CSTNode) -> str:
+    """What the method around a node, or the one that it is, calls its object; empty outside of methods."""
+    function = node if isinstance(node, cst.FunctionDef) else None
+    for each in tree.above(node):
+        function = each if isinstance(each, cst.FunctionDef) else function
+        if isinstance(each, cst.ClassDef):
+            break
+    else:
+        return ""
+    first = [*function.params.posonly_params, *function.params.params][:1] if function is not None else []
+    is_static = function is not None and any(tree.code(mark.decorator) == "staticmethod" for mark in function.decorators)
+    return first[0].name.value if first and not is_static else ""
+
+
+def _step(tree: Tree, statement: cst.BaseSmallStatement) -> tuple[cst.Attribute, str] | None:
     """The attribute that is advanced, and the call that does it in place."""
     if isinstance(statement, cst.AugAssign) and type(statement.operator) in STEPS:
         target, amount, step = statement.target, statement.value, STEPS[type(statement.operator)]
@@ -45,15 +60,20 @@ def _step(tree: Tree, statement: cst.BaseSmallStatement) -> tuple[str, str] | No
             return None
     else:
         return None
-    spelled = tree.code(target)
-    is_own = isinstance(target, cst.Attribute) and spelled == f"self.{target.attr.value}"
-    return (spelled, f"{step}({tree.code(amount)})") if is_own else None
+    if not isinstance(target, cst.Attribute) or not _is_own(tree, statement, target):
+        return None
+    return target, f"{step}({tree.code(amount)})"
 
 
-def initial(tree: Tree, node: cst.CSTNode, target: str) -> cst.Assign | None:
+def _is_own(tree: Tree, node: cst.CSTNode, target: cst.Attribute) -> bool:
+    """Whether an attribute is one of the object whose method a node stands in."""
+    return isinstance(target.value, cst.Name) and target.value.value == own_name(tree, node)
+
+
+def initial(tree: Tree, node: cst.CSTNode, target: cst.Attribute) -> cst.Assign | None:
     """The one assignment of an attribute in the `__init__` of the module around, behind the call of the base's."""
     init = initializer(tree, node)
-    found = tree.assignments(init, target) if init is not None else ()
+    found = tree.assignments(init, f"{own_name(tree, init)}.{target.attr.value}") if init is not None else ()
     only = found[0] if len(found) == 1 else None
     if init is None or not isinstance(only, cst.Assign) or len(only.targets) != 1:
         return None
@@ -95,17 +115,18 @@ def written_in_place(site: Site) -> Fix | None:
 def starts_as_tensor(tree: Tree, node: cst.CSTNode, target: cst.Attribute) -> bool:
     """Whether `__init__` gives an attribute a tensor: as a buffer, or by a call of torch; None is no place to write to."""
     init = initializer(tree, node, any_class=True)
-    if init is None or not isinstance(target.value, cst.Name) or target.value.value != "self":
+    if init is None or not _is_own(tree, node, target):
         return False
+    own = own_name(tree, init)
     for call in tree.within(init, cst.Call):
         named = call.args[0].value if call.args else None
         if isinstance(named, cst.SimpleString) and named.evaluated_value == target.attr.value:
             return (
-                tree.code(call.func) == "self.register_buffer"
+                tree.code(call.func) == f"{own}.register_buffer"
                 and len(call.args) > 1
                 and _is_tensor(tree, call.args[1].value)
             )
-    values = [each.value for each in tree.assignments(init, tree.code(target)) if isinstance(each, cst.Assign)]
+    values = [each.value for each in tree.assignments(init, f"{own}.{target.attr.value}") if isinstance(each, cst.Assign)]
     return len(values) == 1 and _is_tensor(tree, values[0])
 
 
@@ -125,15 +146,16 @@ def registered(site: Site) -> Fix | None:
     init = initializer(tree, call)
     line = super_line(tree, init) if init is not None else 0
     function = tree.enclosing(call, cst.FunctionDef)
-    if init is None or not line or function is None or function.name.value == "__init__":
+    own = own_name(tree, call)
+    if init is None or not line or not own or function is None or function.name.value == "__init__":
         return None
     name = _free(tree, init)
     typed, cast = _dtype(tree, built)
     value = f"{tree.torch}.tensor({tree.code(built.args[0].value)}{typed})"
-    text = f'{tree.indent(line)}self.register_buffer("{name}", {value}, persistent=False)\n'
+    text = f'{tree.indent(line)}{own_name(tree, init)}.register_buffer("{name}", {value}, persistent=False)\n'
     added = Edit(Span(site.span.file, line + 1, 0, line + 1, 0), text)
     title = "build it once as a buffer, which is on the device if the module was moved there"
-    return fix(title, UNSAFE, added, tree.replace(call, f"self.{name}{cast}"))
+    return fix(title, UNSAFE, added, tree.replace(call, f"{own}.{name}{cast}"))
 
 
 def _dtype(tree: Tree, built: cst.Call) -> tuple[str, str]:
