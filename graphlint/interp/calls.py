@@ -61,7 +61,7 @@ def call_function(frame: Frame, callee: Function, arguments: Arguments, node: as
     if frame.machine.told.is_eager(frame.machine.project, callee.decl):
         return _call_eagerly(frame, callee, arguments, node)
     if untraced.is_kept_out(frame.machine.project, callee.decl):
-        return _call_untraced(frame, callee, arguments, node)
+        return untraced.call(frame, callee, arguments, node)
     if is_kernel(frame.machine.project, callee.decl):
         count_unknown(frame, node)
         return Unknown()
@@ -81,16 +81,6 @@ def _call_eagerly(frame: Frame, callee: Function, arguments: Arguments, node: as
     was, frame.recording = frame.recording, False
     value = frame.machine.call(frame, callee, arguments, node)
     frame.recording = was
-    return value
-
-
-def _call_untraced(frame: Frame, callee: Function, arguments: Arguments, node: ast.AST) -> Value:
-    """Dynamo leaves its graph for the call, and looks at nothing that is done there."""
-    untraced.split(frame, node, Confidence.CERTAIN, callee.decl.name, "the function is kept out of what Dynamo traces")
-    live, was = frame.live, frame.recording
-    frame.live, frame.recording = live & Target.GRAPH or live, was and bool(live & Target.GRAPH)
-    value = frame.machine.call(frame, callee, arguments, node)
-    frame.live, frame.recording = live, was
     return value
 
 

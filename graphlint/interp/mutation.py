@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from graphlint.events import HostMutation, Rebound
+from graphlint.interp import untraced
 from graphlint.interp.carried import is_kept, is_put_back, is_settled, key_of, reads_first
 from graphlint.interp.dispatch import apply
 from graphlint.interp.frame import Frame
@@ -25,6 +26,7 @@ from graphlint.values import (
     Number,
     Origin,
     Place,
+    Tensor,
     Value,
     members,
     tensors_in,
@@ -48,6 +50,9 @@ def path_of(node: ast.expr) -> str | None:
 def assign_attribute(frame: Frame, target: ast.Attribute, value: Value, node: ast.AST, augmented: bool) -> None:
     """`owner.name = value`."""
     owner = frame.eval(target.value)
+    if target.attr == "requires_grad" and isinstance(owner, Tensor):
+        sure = Confidence.POSSIBLE if frame.branches else owner.sure
+        untraced.split(frame, node, sure, spelled(target), "Dynamo does not trace a change of `requires_grad`")
     building = [member for member in members(owner) if isinstance(member, Instance) and is_building(frame, member)]
     if not building:
         _report(frame, owner, target, value, node, augmented)
@@ -164,6 +169,8 @@ def _report(frame: Frame, owner: Value, target: ast.Attribute, value: Value, nod
     if not lasting:
         return
     if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None and is_settled(node.value, text):
+        if any(untraced.is_declared_fleeting(frame.machine.project, each.decl, target.attr) for each in lasting):
+            untraced.split(frame, node, Confidence.CERTAIN, text, "Dynamo binds no buffer anew that is not persistent")
         return
     if any(tensor.place is not Place.HOST for tensor in tensors_in(value, 2)):
         buffer = any(_is_buffer(frame, member, target.attr) for member in lasting)

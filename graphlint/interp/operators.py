@@ -15,6 +15,7 @@ from graphlint.interp.dispatch import apply, attribute
 from graphlint.interp.frame import Frame, State, expression
 from graphlint.interp.frozen import note_formatted, note_frozen
 from graphlint.interp.left_behind import doubt_kept
+from graphlint.interp.untraced import array_among
 from graphlint.interp.warmth import product
 from graphlint.types import Confidence, Target
 from graphlint.values import (
@@ -110,6 +111,9 @@ def _unknown(op: ast.operator, left: Value, right: Value) -> Value:
         return _logic(op, left, right)
     if isinstance(left, Table) and isinstance(right, Table):
         return join_all([left, right])
+    found = array_among(left, right)
+    if found is not None:
+        return found
     if isinstance(left, Unknown) or isinstance(right, Unknown):
         return Unknown()
     return Opaque()
@@ -313,6 +317,9 @@ def compare(frame: Frame, op: ast.cmpop, left: Value, right: Value, node: ast.Co
 
 
 def _constant(op: ast.cmpop, left: Value, right: Value) -> Value:
+    found = array_among(left, right)
+    if found is not None:
+        return found
     if isinstance(left, DeviceValue) and isinstance(right, DeviceValue):
         return _same_device(op, left, right)
     if isinstance(op, (ast.Eq, ast.NotEq)) and _never_alike(left, right):

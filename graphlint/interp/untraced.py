@@ -8,10 +8,28 @@ from __future__ import annotations
 import ast
 
 from graphlint.events import GraphBreak
+from graphlint.interp.dispatch import ELEMENTS, ITEMS, register
 from graphlint.interp.frame import Frame
-from graphlint.project import FunctionDecl, Outside, Project
+from graphlint.outline import mentions
+from graphlint.project import ClassDecl, FunctionDecl, Outside, Project
+from graphlint.syntax import walk
 from graphlint.types import Confidence, Target
-from graphlint.values import Bool, ExternalObject, Number, Place, Seq, Tensor, Union, Value, members
+from graphlint.values import (
+    Arguments,
+    Bool,
+    ExternalObject,
+    Function,
+    Nothing,
+    Number,
+    Place,
+    Seq,
+    Tensor,
+    Text,
+    Union,
+    Unknown,
+    Value,
+    members,
+)
 
 HELD = "Dynamo traces host tensors and arrays without knowing what they hold"
 ON_HOST = (Place.HOST, Place.PINNED)
@@ -35,6 +53,26 @@ def is_array(value: Value | None) -> bool:
     return isinstance(value, ExternalObject) and value.name in ARRAYS
 
 
+def array_among(left: Value, right: Value) -> Value | None:
+    """What an operation on arrays gives: an array, or a number of numpy's."""
+    if isinstance(left, (Nothing, Text)) or isinstance(right, (Nothing, Text)):
+        return None
+    return left if is_array(left) else right if is_array(right) else None
+
+
+@register(ITEMS, ExternalObject)
+def array_item(frame: Frame, value: ExternalObject, index: Value, node: ast.AST) -> Value:
+    """`array[0]` is a number of numpy's, `array[1:]` an array."""
+    if not is_array(value):
+        return Unknown()
+    return ExternalObject("numpy.number") if isinstance(index, Number) else value
+
+
+@register(ELEMENTS, ExternalObject)
+def array_element(frame: Frame, value: ExternalObject, node: ast.AST) -> Value:
+    return ExternalObject("numpy.number") if is_array(value) else Unknown()
+
+
 KEPT_OUT = frozenset({"torch.compiler.disable", "torch._dynamo.disable", "torch._dynamo.decorators.disable"})
 
 
@@ -45,6 +83,41 @@ def is_kept_out(project: Project, decl: FunctionDecl) -> bool:
         if isinstance(found, Outside) and found.name in KEPT_OUT:
             return True
     return False
+
+
+def call(frame: Frame, callee: Function, arguments: Arguments, node: ast.AST) -> Value:
+    """Dynamo leaves its graph for the call, and looks at nothing that is done there."""
+    split(frame, node, Confidence.CERTAIN, callee.decl.name, "the function is kept out of what Dynamo traces")
+    live, was = frame.live, frame.recording
+    frame.live, frame.recording = live & Target.GRAPH or live, was and bool(live & Target.GRAPH)
+    value = frame.machine.call(frame, callee, arguments, node)
+    frame.live, frame.recording = live, was
+    return value
+
+
+BUFFERS = frozenset({"torch.nn.Buffer", "torch.nn.parameter.Buffer"})
+
+
+def is_declared_fleeting(project: Project, decl: ClassDecl, name: str) -> bool:
+    """Whether a class says `self.name = nn.Buffer(..., persistent=False)`; `register_buffer` makes another kind."""
+    bases = [base for base in project.mro(decl) if isinstance(base, ClassDecl) and mentions(base.node, "Buffer")]
+    return any(
+        _is_fleeting(project, base, each.value)
+        for base in bases
+        for each in walk(base.node)
+        if isinstance(each, ast.Assign)
+        and any(isinstance(target, ast.Attribute) and target.attr == name for target in each.targets)
+    )
+
+
+def _is_fleeting(project: Project, owner: ClassDecl, value: ast.expr) -> bool:
+    if not isinstance(value, ast.Call) or not any(
+        word.arg == "persistent" and isinstance(word.value, ast.Constant) and not word.value.value
+        for word in value.keywords
+    ):
+        return False
+    found = project.dotted(owner.module, value.func)
+    return isinstance(found, Outside) and found.name in BUFFERS
 
 
 def or_number(value: Value | None, depth: int = 2) -> bool:
