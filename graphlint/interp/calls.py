@@ -14,7 +14,7 @@ from graphlint.interp.hooks import hooked
 from graphlint.interp.kernels import is_kernel
 from graphlint.interp.objects import bound, class_member, is_module, record_of
 from graphlint.project import ClassDecl, Outside
-from graphlint.types import Confidence, Target
+from graphlint.types import Confidence
 from graphlint.values import (
     Arguments,
     ClassValue,
