@@ -48,6 +48,8 @@ from graphlint.values import (
 )
 
 IS_TENSOR = External("torch.is_tensor")
+EXACT = {ast.Eq: True, ast.Is: True, ast.NotEq: False, ast.IsNot: False}
+"""How types are compared, and whether that asks if they are the same."""
 
 
 class Arm(NamedTuple):
@@ -92,6 +94,11 @@ def _asked(frame: Frame, node: ast.expr, construct: str) -> Test:
             return outcome if isinstance(op, ast.Is) else Test(outcome.false, outcome.true)
         case ast.Call(func=ast.Name(id="isinstance"), args=[subject, classes]):
             return _isinstance(frame, subject, frame.eval(classes))
+        case ast.Compare(left=ast.Call(func=ast.Name(id="type"), args=[subject]), ops=[op], comparators=[cls]):
+            same = EXACT.get(type(op))
+            if same is not None:
+                outcome = _of_type(frame, subject, frame.eval(cls))
+                return outcome if same else Test(outcome.false, outcome.true)
         case ast.Call(func=func, args=[subject]) if frame.eval(func) is IS_TENSOR:
             return _isinstance(frame, subject, External("torch.Tensor"))
         case ast.NamedExpr(target=target, value=inner):
@@ -265,6 +272,12 @@ def _is_none(frame: Frame, node: ast.expr) -> Test:
 
 def may_be_none(value: Value) -> bool:
     return isinstance(value, (Unknown, Opaque))
+
+
+def _of_type(frame: Frame, subject: ast.expr, wanted: Value) -> Test:
+    """`type(x) == Tensor`: what is of a class itself; what is not may be of one derived from it."""
+    outcome = _isinstance(frame, subject, wanted)
+    return Test(outcome.true, Arm(Target.BOTH, {}))
 
 
 def _isinstance(frame: Frame, subject: ast.expr, wanted: Value) -> Test:

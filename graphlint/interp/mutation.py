@@ -224,6 +224,8 @@ def _counts_on(node: ast.Assign, target: ast.Subscript) -> bool:
 def report_stored(frame: Frame, target: ast.Subscript) -> None:
     """`self.cache[key] = tensor`: an entry of a container that outlives the call is stored once, at capture."""
     decl, container = frame.summary.decl, target.value
+    if isinstance(container, ast.Attribute) and _is_of_call(frame, container.value):
+        return
     kept = decl is not None and is_kept(decl, spelled(container), target)
     # What a method is given is the region's input, of which the capture site tells.
     why = READ_FIRST if decl is not None and frame.receiver is None and reads_first(decl, target) else ""
@@ -234,6 +236,13 @@ def report_stored(frame: Frame, target: ast.Subscript) -> None:
             keys = (key_of(owner, attr),) if isinstance(owner, Instance) and not owner.fresh else ()
     sure = Confidence.POSSIBLE if kept else Confidence.CERTAIN
     frame.emit(HostMutation, target, sure, target=spelled(target), what="entry", why=why, keys=keys)
+
+
+def _is_of_call(frame: Frame, holder: ast.expr) -> bool:
+    """Whether an object was made by this call, or is being made: what it holds is gone, or new, in the next."""
+    with frame.untouched():
+        owners = [each for each in members(frame.eval(holder)) if isinstance(each, Instance)]
+    return bool(owners) and all(each.fresh or is_building(frame, each) for each in owners)
 
 
 READ_FIRST = "it is read before"
