@@ -5,6 +5,9 @@ launch, and a break in a function called from a loop splits the caller at every 
 one.  It is no proof of one graph elsewhere: it turns on the capture of scalars and of dynamic shapes, so that `item`,
 `x[mask]` and `nonzero` pass with it and split the graph without.
 
+Host tensors and arrays are traced as any other: `item`, `tolist`, `int`, `if`, a mask or a slice bound asks for values that
+Dynamo does not have, even of `torch.tensor(5)`.  Numbers, `x.shape` and `math` are plain Python and fine.
+
 Fails:
 
     import warnings

@@ -2,7 +2,8 @@
 
 `if`, `while`, `assert`, `and`, `or` and `not` call `bool` on the tensor, which waits for the device.  Branches on shapes,
 dtypes, `None` and flags do not read the device and are fine.  Dynamo splits the graph at such a branch, and
-`fullgraph=True` raises there; a plain `assert` becomes an assertion on the device.
+`fullgraph=True` raises there; `assert (x > 0).all(), "text"` becomes an assertion on the device, which `assert not ...`,
+`assert (x > 0).all() and ...` and a message that is computed do not.
 
 Fails:
 
