@@ -13,6 +13,7 @@ from graphlint.values import (
     Arguments,
     Bool,
     Function,
+    Instance,
     Kind,
     Nothing,
     Number,
@@ -30,6 +31,7 @@ from graphlint.values import (
     join_all,
     members,
     one_of,
+    tensors_in,
 )
 
 if TYPE_CHECKING:
@@ -81,6 +83,8 @@ def bind(machine: Machine, function: Function, arguments: Arguments) -> dict[str
 
 def _fit(machine: Machine, decl: FunctionDecl, arg: ast.arg, value: Value) -> Value:
     """The value as the parameter's annotation lets it be; the value is evidence, the annotation fills the unknown."""
+    if isinstance(value, Seq):
+        return _as_declared(machine, decl, arg, value)
     if not isinstance(value, (Unknown, Tensor, Union)):
         return value
     if arg.annotation is None:
@@ -112,18 +116,27 @@ def _fit_members(machine: Machine, decl: FunctionDecl, arg: ast.arg, value: Unio
     A tensor without dimensions may well be given where another call gives a number.
     """
     contained = any(isinstance(each, Tensor) for each in value.members) and _contradicted(machine, decl, arg) == CONTAINERS
-    changed = contained or any(isinstance(each, Unknown) or _is_guess(each) for each in value.members)
+    changed = contained or any(isinstance(each, (Unknown, Seq)) or _is_guess(each) for each in value.members)
     told = [
         doubtful(each)
         if contained and isinstance(each, Tensor)
         else _fit(machine, decl, arg, each)
-        if isinstance(each, Unknown)
+        if isinstance(each, (Unknown, Seq))
         else _assured(machine, decl, arg, each)
         if isinstance(each, Tensor)
         else each
         for each in value.members
     ]
     return join_all(told) if changed else value
+
+
+def _as_declared(machine: Machine, decl: FunctionDecl, arg: ast.arg, value: Seq) -> Value:
+    """A container that a region is declared to be given: objects of a class, if it is handed to what takes only them."""
+    if value.form not in ("tuple", "list") or not any(tensor.role == "input" for tensor in tensors_in(value)):
+        return value
+    hint = annotated(machine, decl.module, arg.annotation, decl.owner) if arg.annotation is not None else Unknown()
+    objects = [each for each in members(hint) if not isinstance(each, Nothing)]
+    return join_all(objects) if objects and all(isinstance(each, Instance) for each in objects) else value
 
 
 def _is_guess(value: Value) -> bool:

@@ -148,10 +148,8 @@ def _tensor_part(frame: Frame, tensor: Tensor, part: Tensor, place: ast.AST, nod
     if part.place is Place.DEVICE:
         if tensor.place is Place.HOST:
             frame.emit(HostIndex, node, min(tensor.sure, part.sure), what="device index into a host tensor")
-        elif tensor.place is Place.DEVICE and part.kind is Kind.BOOL:
-            frame.emit(MaskIndex, node, min(part.sure, tensor.sure), store=False)
-        elif tensor.place is Place.DEVICE and part.kind is Kind.ANY and is_mask(_last(place)):
-            frame.emit(MaskIndex, node, min(part.sure, tensor.sure, Confidence.LIKELY), store=False)
+        elif tensor.place is Place.DEVICE and (mask := _as_mask(part, place)) is not None:
+            frame.emit(MaskIndex, node, min(mask.sure, tensor.sure), store=False)
         elif part.rank == 0 and part.kind is not Kind.BOOL:
             frame.emit(TensorBound, node, part.sure, role="index")
     elif part.rank == 0 or part.kind is Kind.BOOL:
@@ -363,7 +361,7 @@ def _store_into_host(frame: Frame, tensor: Tensor, index: Value, value: Value, t
 def _stored_value(
     frame: Frame, tensor: Tensor, index: Value, parts: list[Value], value: Value, target: ast.Subscript
 ) -> None:
-    masks = [part for part in parts if isinstance(part, Tensor) and part.kind is Kind.BOOL and part.place is Place.DEVICE]
+    masks = [part for part in (_as_mask(part, place) for part, place in _parts(index, target)) if part is not None]
     device_value = next(
         (member for member in members(value) if isinstance(member, Tensor) and member.place is Place.DEVICE), None
     )
@@ -377,6 +375,16 @@ def _stored_value(
     if masks or not all(isinstance(member, (Number, Bool, Opaque)) for member in members(value)):
         return
     _scalar(frame, tensor, index, parts, value, target)
+
+
+def _as_mask(part: Value, place: ast.AST) -> Tensor | None:
+    """A component of an index that selects by truth, as its kind or else its name says."""
+    if not isinstance(part, Tensor) or part.place is not Place.DEVICE:
+        return None
+    if part.kind is Kind.BOOL:
+        return part
+    by_name = part.kind is Kind.ANY and is_mask(_last(place))
+    return part.replace(sure=min(part.sure, Confidence.LIKELY)) if by_name else None
 
 
 def _scalar(frame: Frame, tensor: Tensor, index: Value, parts: list[Value], value: Value, target: ast.Subscript) -> None:
