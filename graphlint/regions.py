@@ -8,20 +8,33 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
+from graphlint.captors import (
+    CAPTURING,
+    CAPTURING_WORDS,
+    NONE,
+    Captors,
+    called,
+    captures,
+    enters,
+    functions,
+    hands,
+    imported,
+    is_compile,
+    joined,
+    last,
+    matches,
+    own,
+)
 from graphlint.project import ClassDecl, FunctionDecl, Module, Outside, Project
 from graphlint.record import NamedTuple
 from graphlint.source import lines
 from graphlint.syntax import nested, walk
 
-CAPTURING_WORDS = ("graph(", "make_graphed_callables", "torch.compile", "capture_begin")
-CAPTURING = re.compile(r"\bgraph\(|make_graphed_callables|torch\.compile|capture_begin")
 SITE_WORDS = ("graph", "capture_begin", "compile", '"fn"', "'fn'")
 """One of these is in all code that captures, compiles or hands out a case."""
 INNER_CLASS = re.compile(r"\n[ \t\f]+class[ \t\f\\]")
-OPENING_WORDS = ("capture_begin", "enter_context")
-ENDS = "capture_end"
 CASE_KEYS = {"fn", "args"}
 MARK = re.compile(r"#\s*graphlint:\s*region\b")
 NO_MODULE = {"object", "ABC", "Protocol", "Generic", "Enum", "NamedTuple", "TypedDict", "Function", "Exception"}
@@ -42,6 +55,12 @@ class Marked(NamedTuple):
 
 class Compiled(NamedTuple):
     """A function under `@torch.compile`: a region of that target, whoever calls it."""
+
+    decl: FunctionDecl
+
+
+class Given(NamedTuple):
+    """A function under a decorator that captures what it is given."""
 
     decl: FunctionDecl
 
@@ -83,8 +102,8 @@ def _classes(module: Module) -> list[ast.ClassDef]:
 def _drives(node: ast.ClassDef) -> bool:
     """Whether a class captures and replays itself, so that its `forward` is around a region and not in one."""
     return any(
-        (isinstance(inner, (ast.With, ast.AsyncWith)) and _captures(inner))
-        or (isinstance(inner, ast.Call) and _last(inner) in ("capture_begin", "replay"))
+        (isinstance(inner, (ast.With, ast.AsyncWith)) and captures(inner))
+        or (isinstance(inner, ast.Call) and last(inner) in ("capture_begin", "replay"))
         for inner in walk(node)
     )
 
@@ -106,7 +125,7 @@ def marked(module: Module, named: Collection[str] = ()) -> Iterator[Marked]:
     if "graphlint:" not in module.source.text and not named:
         return
     text = lines(module.source)
-    for node, owner in _functions(module.source.tree.body, None, module):
+    for node, owner in functions(module):
         first = min([node.lineno, *(part.lineno for part in node.decorator_list)])
         above = first > 1 and MARK.search(text[first - 2])
         if above or MARK.search(text[node.lineno - 1]) or _is_named(module, owner, node.name, named):
@@ -117,8 +136,8 @@ def compiled(module: Module) -> Iterator[Compiled]:
     """Functions and methods that a decorator compiles."""
     if "torch.compile" not in module.source.text:
         return
-    for node, owner in _functions(module.source.tree.body, None, module):
-        if any(_is_compile(mark.func if isinstance(mark, ast.Call) else mark) for mark in node.decorator_list):
+    for node, owner in functions(module):
+        if any(is_compile(mark.func if isinstance(mark, ast.Call) else mark) for mark in node.decorator_list):
             yield Compiled(module.function(node, owner, node.name))
 
 
@@ -128,142 +147,48 @@ def _is_named(module: Module, owner: ClassDecl | None, name: str, named: Collect
     return any(full == each or full.endswith(f".{each}") for each in named)
 
 
-def sites(module: Module) -> Iterator[Site]:
-    """The outermost functions (or the module's top) in which something is captured, compiled or handed out as a case."""
+def sites(project: Project, module: Module) -> Iterator[Site | Given]:
+    """The outermost functions (or the module's top) in which something is captured, compiled or handed out as a case.
+
+    With them the functions that a decorator captures.
+    """
     text = module.source.text
-    if not matches(text, CAPTURING_WORDS, CAPTURING) and not ('"fn"' in text and '"args"' in text):
+    captures_itself = matches(text, CAPTURING_WORDS, CAPTURING)
+    captors = imported(project, module)
+    if not captures_itself and captors == NONE and not ('"fn"' in text and '"args"' in text):
         return
-    functions = list(_functions(module.source.tree.body, None, module))
-    managers = _managers(functions)
-    openers = _openers(functions) if any(word in text for word in OPENING_WORDS) else frozenset()
-    managers |= openers
-    for node, owner in functions:
-        if _is_site(module, node) or _enters(node, managers) or (openers and not openers.isdisjoint(_called(node))):
-            yield Site(module, module.function(node, owner, node.name))
+    every = functions(module)
+    captors = joined(own(every), captors) if captures_itself else captors
+    for node, owner in every:
+        decl = module.function(node, owner, node.name)
+        if any(last(mark) in captors.givens for mark in node.decorator_list):
+            yield Given(decl)
+        elif _is_site(module, node) or _calls(node, captors):
+            yield Site(module, decl)
     rest = [
         node
         for node in module.source.tree.body
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
     ]
-    if any(_is_site(module, node) or _enters(node, managers) for node in rest):
+    if any(_is_site(module, node) or _calls(node, captors) for node in rest):
         yield Site(module, None)
 
 
-def matches(text: str, words: Iterable[str], pattern: re.Pattern[str]) -> bool:
-    """Whether a pattern matches that begins with one of some words: to search for it takes a hundred times as long."""
-    for word in words:
-        at = text.find(word)
-        while at >= 0:
-            if pattern.match(text, at):
-                return True
-            at = text.find(word, at + 1)
-    return False
-
-
-def _functions(
-    body: list[ast.stmt], owner: ClassDecl | None, module: Module
-) -> Iterator[tuple[ast.FunctionDef, ClassDecl | None]]:
-    """Functions and methods of a body, without those nested in functions."""
-    for node in body:
-        if isinstance(node, ast.FunctionDef):
-            yield node, owner
-        elif isinstance(node, ast.ClassDef):
-            yield from _functions(node.body, module.class_(node, node.name), module)
-        elif isinstance(node, (ast.If, ast.Try)):
-            yield from _functions(node.body, owner, module)
+def _calls(node: ast.stmt, captors: Captors) -> bool:
+    """Whether a statement or function calls what captures for it."""
+    opens = bool(captors.openers) and not captors.openers.isdisjoint(called(node))
+    return opens or enters(node, captors.managers) or hands(node, captors.givens)
 
 
 def _is_site(module: Module, node: ast.stmt) -> bool:
     text = written(module, node)
-    return any(word in text for word in SITE_WORDS) and any(_captures(inner) or _is_case(inner) for inner in walk(node))
+    return any(word in text for word in SITE_WORDS) and any(captures(inner) or _is_case(inner) for inner in walk(node))
 
 
 def written(module: Module, node: ast.stmt) -> str:
     """The lines that a statement stands on, with its decorators."""
     first = min([node.lineno, *(mark.lineno for mark in getattr(node, "decorator_list", ()))])
     return "\n".join(lines(module.source)[first - 1 : node.end_lineno])
-
-
-def _managers(functions: Iterable[tuple[ast.FunctionDef, ClassDecl | None]]) -> frozenset[str]:
-    """The functions and methods of a file that yield inside a capture: context managers around one."""
-    return frozenset(node.name for node, _ in functions if _yields(node) and any(_is_around(each) for each in walk(node)))
-
-
-def _is_around(node: ast.AST) -> bool:
-    """A block that captures and yields, or a call that begins a capture."""
-    return _begins(node) or (isinstance(node, ast.With) and _captures(node) and _yields(node))
-
-
-def _openers(functions: Iterable[tuple[ast.FunctionDef, ClassDecl | None]]) -> frozenset[str]:
-    """The functions and methods of a file that begin a capture which their caller goes on with; classes that do so too."""
-    called = [(node, owner, _called(node)) for node, owner in functions if not _yields(node)]
-    ends = {ENDS, *(node.name for node, _, calls in called if ENDS in calls)}
-    left = [(node, owner, calls) for node, owner, calls in called if ends.isdisjoint(calls)]
-    found = {node.name for node, _, _ in left if any(_begins(each) for each in walk(node))}
-    known: set[str] = set()
-    while found != known:
-        known = set(found)
-        found.update(node.name for node, _, calls in left if not known.isdisjoint(calls))
-        found.update(owner.name for node, owner, _ in left if owner is not None and node.name == "__enter__" in found)
-    return frozenset(found)
-
-
-def _called(node: ast.AST) -> frozenset[str]:
-    """The last names of what is called below a node."""
-    return frozenset(_last(each) for each in walk(node) if isinstance(each, ast.Call))
-
-
-def _begins(node: ast.AST) -> bool:
-    """`g.capture_begin()`, `stack.enter_context(torch.cuda.graph(g))`, `context.__enter__()`."""
-    match node:
-        case ast.Call(func=ast.Attribute(attr="capture_begin")):
-            return True
-        case ast.Call(func=ast.Attribute(attr="enter_context"), args=[ast.Call() as inner]):
-            return _last(inner) == "graph"
-    return False
-
-
-def _yields(node: ast.AST) -> bool:
-    return any(isinstance(each, ast.Yield) for each in walk(node))
-
-
-def _enters(node: ast.AST, managers: frozenset[str]) -> bool:
-    """Whether a `with` of a function or of the module's top is about one of these."""
-    return bool(managers) and any(
-        isinstance(item.context_expr, ast.Call) and _last(item.context_expr) in managers
-        for each in walk(node)
-        if isinstance(each, ast.With)
-        for item in each.items
-    )
-
-
-def _captures(node: ast.AST) -> bool:
-    if isinstance(node, (ast.With, ast.AsyncWith)):
-        return any(_last(item.context_expr) == "graph" for item in node.items if isinstance(item.context_expr, ast.Call))
-    if isinstance(node, ast.Call):
-        return _last(node) == "make_graphed_callables" or _begins(node) or _is_graph(node.func) or _is_compile(node.func)
-    return isinstance(node, ast.FunctionDef) and any(
-        _is_compile(part.func if isinstance(part, ast.Call) else part) for part in node.decorator_list
-    )
-
-
-def _last(node: ast.expr) -> str:
-    func = node.func if isinstance(node, ast.Call) else node
-    return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
-
-
-def _is_compile(node: ast.expr) -> bool:
-    return (
-        isinstance(node, ast.Attribute)
-        and node.attr == "compile"
-        and isinstance(node.value, ast.Name)
-        and node.value.id == "torch"
-    )
-
-
-def _is_graph(node: ast.expr) -> bool:
-    """`torch.cuda.graph`, kept to be entered later."""
-    return isinstance(node, ast.Attribute) and node.attr == "graph" and _last(node.value) == "cuda"
 
 
 def _is_case(node: ast.AST) -> bool:

@@ -17,6 +17,7 @@ LAYERS = (
     ("modules", "project", "ledger"),
     ("values",),
     ("effects",),
+    ("captors",),
     ("regions",),
     ("interp", "site"),
     ("rule", "notices", "page"),

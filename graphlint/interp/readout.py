@@ -21,7 +21,7 @@ from graphlint.interp.room import MOST_WORK
 from graphlint.interp.told import NOTHING_TOLD, Told
 from graphlint.project import ClassDecl, FunctionDecl, Module, Project
 from graphlint.record import NamedTuple
-from graphlint.regions import Compiled, Forward, Marked, Site, compiled, forwards, marked, sites
+from graphlint.regions import Compiled, Forward, Given, Marked, Site, compiled, forwards, marked, sites
 from graphlint.types import Confidence, Region, Span, Step, Target
 from graphlint.values import Arguments, Function, Instance, Seq, Table, Text, Value, members
 
@@ -49,7 +49,12 @@ class Reader:
         """The regions of a file, with those that the configuration says are captured."""
         reached: Reached = {}
         named, project = self._named, self._project
-        entries: list[Entry] = [*sites(module), *marked(module, named), *compiled(module), *forwards(project, module)]
+        entries: list[Entry] = [
+            *sites(project, module),
+            *marked(module, named),
+            *compiled(module),
+            *forwards(project, module),
+        ]
         for entry in entries:
             # A site is met while the code around it runs, which a result kept from another file would hide.
             machine = Machine(project, self._told) if isinstance(entry, Site) else self._shared
@@ -63,7 +68,7 @@ class Reader:
             yield from found
 
 
-Entry = Site | Marked | Compiled | Forward
+Entry = Site | Given | Marked | Compiled | Forward
 Reached = dict[tuple[FunctionDecl, ClassDecl], list[Summary]]
 """Methods with the class of their receiver, and the summaries of the calls that earlier regions of the file made."""
 
@@ -124,6 +129,8 @@ def enter(machine: Machine, entry: Entry, reached: Reached) -> Iterator[tuple[Re
             yield from enter_site(machine, entry)
         case Marked(decl):
             yield enter_function(machine, decl, "marked")
+        case Given(decl):
+            yield enter_function(machine, decl, "captured", Target.GRAPH)
         case Compiled(decl):
             yield enter_function(machine, decl, "compiled", Target.COMPILE)
         case Forward():

@@ -64,9 +64,17 @@ def _on_default_stream(story: Story, captured: Captured, act: Act) -> str:
         each.thing is not None and each.thing.kind is Kind.STREAM_BLOCK for each in act.layers
     ):
         return ""
-    if any(each.verb is Verb.CALL and each.thing.name.endswith("set_stream") for each in story.acts[: captured.begin]):
+    if any(_changes_stream(each) for each in story.acts[: captured.begin]):
         return ""
+    if act.frame.caller is None and story.acts[captured.end].frame is not act.frame:
+        return ""  # it captures for others, who may have made a stream current
     return "a capture runs on a side stream; put it under `with torch.cuda.stream(...)`, or use `torch.cuda.graph`"
+
+
+def _changes_stream(act: Act) -> bool:
+    if act.verb is Verb.METHOD and act.name == "__enter__":
+        return act.thing.kind is Kind.STREAM_BLOCK
+    return act.verb is Verb.CALL and act.thing.name.endswith("set_stream")
 
 
 def _emptied(story: Story, captured: Captured) -> Told:

@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterator, Mapping, Set
 from typing import TYPE_CHECKING
 
+from graphlint.captors import matches
 from graphlint.project import Module, Project
 from graphlint.record import NamedTuple
-from graphlint.regions import matches
 from graphlint.site.mentions import mentions
 from graphlint.syntax import receiver_name, walk
 

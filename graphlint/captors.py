@@ -1,0 +1,207 @@
+"""How code says that it captures, for itself or for those who call it.
+
+Some functions capture what they are given, some yield or return in the middle of a capture: then the code that calls
+them is where to look, in whatever file that is.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+
+from graphlint.project import ClassDecl, FunctionDecl, Module, Project
+from graphlint.record import NamedTuple
+from graphlint.syntax import walk
+
+CAPTURING_WORDS = ("graph(", "make_graphed_callables", "torch.compile", "capture_begin")
+CAPTURING = re.compile(r"\bgraph\(|make_graphed_callables|torch\.compile|capture_begin")
+BEGINS, ENDS = "capture_begin", "capture_end"
+TELLING = re.compile(r"graph|captur|record", re.IGNORECASE)
+"""What is in the name of all that other files import to capture with: looking into every import would take long."""
+
+Functions = Iterable[tuple[ast.FunctionDef, ClassDecl | None]]
+
+
+class Captors(NamedTuple):
+    """Names by which a file calls what captures for others.
+
+    `managers` are entered by `with`, `openers` begin a capture that goes on behind the call, `givens` capture a function
+    that they are handed.
+    """
+
+    managers: frozenset[str] = frozenset()
+    openers: frozenset[str] = frozenset()
+    givens: frozenset[str] = frozenset()
+
+
+NONE = Captors()
+
+
+def own(functions: Functions) -> Captors:
+    """Those that are defined in a file."""
+    found = list(functions)
+    opening = _openers(found)
+    return Captors(_managers(found) | opening, opening, _givens(found))
+
+
+def imported(project: Project, module: Module) -> Captors:
+    """Those that a file imports from others of the tree."""
+    found = NONE
+    for name, symbols in module.symbols.items():
+        if isinstance(symbols[-1], (ast.Import, ast.ImportFrom)) and TELLING.search(name):
+            declared = project.lookup(module, name)
+            if isinstance(declared, Module):
+                found = joined(found, _of_module(declared))
+            elif isinstance(declared, (FunctionDecl, ClassDecl)):
+                found = joined(found, _named(_of_module(declared.module), declared.name, name))
+    return found
+
+
+def _of_module(module: Module) -> Captors:
+    text = module.source.text
+    return own(functions(module)) if matches(text, CAPTURING_WORDS, CAPTURING) else NONE
+
+
+def _named(captors: Captors, name: str, here: str) -> Captors:
+    """One of those that a file defines, by the name it has in another."""
+    return Captors(*(frozenset({here} if name in each else ()) for each in captors))
+
+
+def joined(left: Captors, right: Captors) -> Captors:
+    """Both together."""
+    return Captors(*(one | other for one, other in zip(left, right)))
+
+
+def matches(text: str, words: Iterable[str], pattern: re.Pattern[str]) -> bool:
+    """Whether a pattern matches that begins with one of some words: to search for it takes a hundred times as long."""
+    for word in words:
+        at = text.find(word)
+        while at >= 0:
+            if pattern.match(text, at):
+                return True
+            at = text.find(word, at + 1)
+    return False
+
+
+def functions(module: Module) -> list[tuple[ast.FunctionDef, ClassDecl | None]]:
+    """The functions and methods of a file, without those nested in functions."""
+    return list(_functions(module.source.tree.body, None, module))
+
+
+def _functions(
+    body: list[ast.stmt], owner: ClassDecl | None, module: Module
+) -> Iterator[tuple[ast.FunctionDef, ClassDecl | None]]:
+    for node in body:
+        if isinstance(node, ast.FunctionDef):
+            yield node, owner
+        elif isinstance(node, ast.ClassDef):
+            yield from _functions(node.body, module.class_(node, node.name), module)
+        elif isinstance(node, (ast.If, ast.Try)):
+            yield from _functions(node.body, owner, module)
+
+
+def _managers(found: Functions) -> frozenset[str]:
+    """The functions and methods that yield inside a capture: context managers around one."""
+    return frozenset(node.name for node, _ in found if _yields(node) and any(_is_around(each) for each in walk(node)))
+
+
+def _is_around(node: ast.AST) -> bool:
+    """A block that captures and yields, or a call that begins a capture."""
+    return _begins(node) or (isinstance(node, ast.With) and captures(node) and _yields(node))
+
+
+def _openers(every: Functions) -> frozenset[str]:
+    """The functions and methods that begin a capture which their caller goes on with; classes that do so too."""
+    calling = [(node, owner, called(node)) for node, owner in every if not _yields(node)]
+    ends = {ENDS, *(node.name for node, _, calls in calling if ENDS in calls)}
+    left = [(node, owner, calls) for node, owner, calls in calling if ends.isdisjoint(calls)]
+    found = {node.name for node, _, _ in left if any(_begins(each) for each in walk(node))}
+    known: set[str] = set()
+    while found != known:
+        known = set(found)
+        found.update(node.name for node, _, calls in left if not known.isdisjoint(calls))
+        found.update(owner.name for node, owner, _ in left if owner is not None and node.name == "__enter__" in found)
+    return frozenset(found)
+
+
+def _givens(every: Functions) -> frozenset[str]:
+    """The functions and methods that call a parameter of theirs inside a capture."""
+    return frozenset(node.name for node, _ in every if any(_calls_given(each, node) for each in walk(node)))
+
+
+def _calls_given(node: ast.AST, function: ast.FunctionDef) -> bool:
+    if not isinstance(node, ast.With) or not captures(node):
+        return False
+    given = {each.arg for each in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)}
+    return any(
+        isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id in given
+        for statement in node.body
+        for each in walk(statement)
+    )
+
+
+def called(node: ast.AST) -> frozenset[str]:
+    """The last names of what is called below a node."""
+    return frozenset(last(each) for each in walk(node) if isinstance(each, ast.Call))
+
+
+def hands(node: ast.AST, givens: frozenset[str]) -> bool:
+    """Whether something is handed to one of these."""
+    return bool(givens) and any(
+        last(each) in givens for each in walk(node) if isinstance(each, ast.Call) and (each.args or each.keywords)
+    )
+
+
+def enters(node: ast.AST, managers: frozenset[str]) -> bool:
+    """Whether a `with` of a function or of the module's top is about one of these."""
+    return bool(managers) and any(
+        isinstance(item.context_expr, ast.Call) and last(item.context_expr) in managers
+        for each in walk(node)
+        if isinstance(each, ast.With)
+        for item in each.items
+    )
+
+
+def _begins(node: ast.AST) -> bool:
+    """`g.capture_begin()`, `stack.enter_context(torch.cuda.graph(g))`."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="capture_begin")):
+            return True
+        case ast.Call(func=ast.Attribute(attr="enter_context"), args=[ast.Call() as inner]):
+            return last(inner) == "graph"
+    return False
+
+
+def _yields(node: ast.AST) -> bool:
+    return any(isinstance(each, ast.Yield) for each in walk(node))
+
+
+def captures(node: ast.AST) -> bool:
+    """Whether a node begins a capture, or compiles."""
+    if isinstance(node, (ast.With, ast.AsyncWith)):
+        return any(last(item.context_expr) == "graph" for item in node.items if isinstance(item.context_expr, ast.Call))
+    if isinstance(node, ast.Call):
+        return last(node) == "make_graphed_callables" or _begins(node) or _is_graph(node.func) or is_compile(node.func)
+    return isinstance(node, ast.FunctionDef) and any(
+        is_compile(part.func if isinstance(part, ast.Call) else part) for part in node.decorator_list
+    )
+
+
+def last(node: ast.expr) -> str:
+    """The last name of what is called, or of an expression."""
+    func = node.func if isinstance(node, ast.Call) else node
+    return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+
+
+def is_compile(node: ast.expr) -> bool:
+    """`torch.compile`."""
+    match node:
+        case ast.Attribute(value=ast.Name(id="torch"), attr="compile"):
+            return True
+    return False
+
+
+def _is_graph(node: ast.expr) -> bool:
+    """`torch.cuda.graph`, kept to be entered later."""
+    return isinstance(node, ast.Attribute) and node.attr == "graph" and last(node.value) == "cuda"
