@@ -35,6 +35,6 @@ def host_argument(event: HostArgument) -> Finding | None:
         event,
         f"`{event.call}` reads its `{event.argument}` from the device",
         help="pass a Python number that is fixed for the graph, such as the maximum, and mask what is beyond",
-        # What may as well be a Python number, as a cache length, is one wherever Dynamo was seen to trace it.
+        # What may as well be a Python number is one under Dynamo most often: the length of a cache that grows.
         targets=Target.GRAPH if event.or_number else Target.BOTH,
     )

@@ -39,6 +39,6 @@ def host_branch(event: HostBranch) -> Finding | None:
         event,
         f"`{event.construct.split()[0]}` waits for the device value of `{event.text}`",
         help=_CHECK if checks else _SELECT,
-        # What may as well be a Python number, as a cache length, is one wherever Dynamo was seen to trace it.
+        # What may as well be a Python number is one under Dynamo most often: the length of a cache that grows.
         targets=Target.GRAPH if event.construct == "assert" or event.or_number else Target.BOTH,
     )

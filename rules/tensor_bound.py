@@ -31,7 +31,7 @@ def tensor_bound(event: TensorBound) -> Finding | None:
         event,
         f"`{event.text}` reads a device scalar as {_article(event.role)}",
         help="use `x.index_select(dim, i.view(1))` for an index, or mask with `torch.arange(n, device=...) < bound`",
-        # What may as well be a Python number, as a cache length, is one wherever Dynamo was seen to trace it.
+        # What may as well be a Python number is one under Dynamo most often: the length of a cache that grows.
         targets=Target.GRAPH if event.or_number else Target.BOTH,
     )
 

@@ -44,7 +44,7 @@ def ask(frame: Frame, value: Value | None, node: ast.AST, construct: str) -> Non
         if is_array(member):
             split(frame, node, Confidence.CERTAIN, construct, HELD)
         elif isinstance(member, Tensor) and member.place in ON_HOST:
-            # What may as well be a number or a flag, such as a cache's length, is one wherever Dynamo was seen to trace it.
+            # What may as well be a number or a flag, such as the length of a cache that grows, mostly is one.
             split(frame, node, Confidence.POSSIBLE if or_number(value) else member.sure, construct)
 
 
