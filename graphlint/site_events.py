@@ -184,9 +184,10 @@ class StreamNotJoined(Event):
 
 @fact
 class OutsideEvent(Event):
-    """A region waits for an event that was recorded before the capture."""
+    """A region waits for work that is not in it: `awaited` says which."""
 
     event: str
+    awaited: str = "an event that was recorded before the capture"
 
 
 @fact

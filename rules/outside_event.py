@@ -1,4 +1,4 @@
-"""A region waits for an event that was recorded before the capture.
+"""A region waits for an event or a stream that is not part of the capture.
 
 The wait would make the graph depend on work that is not in it.  `torch.cuda.Event(external=True)` asks for just that.
 
@@ -46,6 +46,6 @@ from graphlint.types import Finding
 def outside_event(event: OutsideEvent) -> Finding | None:
     return finding(
         event,
-        f"`{event.event}` waits for an event that was recorded before the capture",
+        f"`{event.event}` waits for {event.awaited}",
         help="wait outside the region, or use `torch.cuda.Event(external=True)`",
     )

@@ -17,6 +17,7 @@ from types import MappingProxyType
 
 from graphlint.config import Config
 from graphlint.interp import (
+    callbacks,
     calls,
     containers,
     expressions,
@@ -44,6 +45,7 @@ from graphlint.types import Region, Target
 __all__ = ["RegionEvents", "interpret", "interpreter"]
 
 HANDLERS = (
+    callbacks,
     calls,
     containers,
     expressions,

@@ -261,8 +261,14 @@ def _is_autograd_function(frame: Frame, decl: ClassDecl) -> bool:
     )
 
 
+OVERLOADS = frozenset({"default", "Tensor", "Scalar", "Tensor_Scalar", "dim", "self", "int"})
+"""What may follow the name of an operator: `torch.ops.aten.nonzero.default`."""
+
+
 @register(ATTRIBUTES, External)
 def external_attribute(frame: Frame, value: External, name: str, node: ast.AST) -> Value:
+    if name in OVERLOADS and lookup(value.name) is not None and lookup(f"{value.name}.{name}") is None:
+        return value
     return torch_attributes.external_attribute(f"{value.name}.{name}")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from graphlint.events import HostCompare
+from graphlint.interp.callbacks import compared, keyed
 from graphlint.interp.dispatch import element
 from graphlint.interp.expressions import formats
 from graphlint.interp.frame import Frame
@@ -124,7 +125,17 @@ def position(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST)
     return Number(Kind.INT, None, Origin.SHAPE)
 
 
-@method(Seq, "sort", "reverse", "clear", "remove")
+@method(Seq, "sort")
+def sort(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    assert isinstance(receiver, Seq)
+    parts = [receiver.element()] if receiver.items is None or len(receiver.items) > 1 else []
+    tensor = next((found for found in map(compared, keyed(frame, arguments, parts, node)) if found is not None), None)
+    if tensor is not None:
+        frame.emit(HostCompare, node, tensor.sure, builtin="sort")
+    return Nothing()
+
+
+@method(Seq, "reverse", "clear", "remove")
 def rearrange(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
     return Nothing()
 

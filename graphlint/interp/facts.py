@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from graphlint.effects.conditions import UNKNOWN
 from graphlint.effects.grammar import MISSING, Parameter, Row
 from graphlint.effects.table import lookup
+from graphlint.interp import switches
 from graphlint.interp.frame import Frame
 from graphlint.types import Target
 from graphlint.values import (
@@ -59,6 +60,9 @@ class Facts:
 
     def default(self, parameter: str) -> object:
         owner, dot, name = parameter.partition(".")
+        changed = switches.changed(self.frame, name or owner)
+        if changed is not MISSING:
+            return changed
         row: Row | None = self.row
         if dot:
             instance = self.owner if owner == "ctor" else self.given.get(owner)
@@ -90,7 +94,7 @@ class Facts:
         value = self.value(parameter)
         if value is None:
             return False
-        if isinstance(value, DeviceValue):
+        if isinstance(value, DeviceValue) or (isinstance(value, ExternalObject) and value.place is not Place.UNKNOWN):
             return value.place is place
         found = list(tensors_in(value))
         if any(tensor.place is place or (place is Place.HOST and tensor.place is Place.PINNED) for tensor in found):

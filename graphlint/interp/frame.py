@@ -57,12 +57,13 @@ def statement(*kinds: type[ast.stmt]) -> Callable[[E], E]:
 
 
 class Link(NamedTuple):
-    """A call from one summary to another."""
+    """A call from one summary to another; with `gradient`, one that a backward pass makes."""
 
     span: Span
     summary: Summary
     targets: Target
     ceiling: Confidence = Confidence.CERTAIN
+    gradient: bool = False
 
 
 class Summary:
@@ -243,7 +244,7 @@ class Frame:
         self.summary.seen[key] = len(self.summary.events)
         self.summary.events.append(event)
 
-    def link(self, node: ast.AST, summary: Summary) -> None:
+    def link(self, node: ast.AST, summary: Summary, gradient: bool = False) -> None:
         """Record that the call at `node` runs `summary`."""
         self.switched += summary.switches
         if not self.recording or self.live is NONE:
@@ -254,7 +255,7 @@ class Frame:
         known = self.summary.seen.get(key)
         if known is None:
             self.summary.seen[key] = len(self.summary.links)
-            self.summary.links.append(Link(span, summary, self.live, self._passed_on()))
+            self.summary.links.append(Link(span, summary, self.live, self._passed_on(), gradient))
         else:
             old = self.summary.links[known]
             ceiling = max(old.ceiling, self._passed_on())

@@ -1,11 +1,11 @@
-"""Operands: host values that a kernel takes once, when it is recorded, and tensors that a text takes in."""
+"""Operands: host values that a kernel takes once, when it is recorded, and tensors that texts and counts take in."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
 
-from graphlint.events import FrozenScalar, HostFormat
+from graphlint.events import FrozenScalar, HostArgument, HostFormat
 from graphlint.interp.frame import Frame
 from graphlint.types import Confidence
 from graphlint.values import Number, Origin, Place, Tensor, Value, tensors_in
@@ -36,3 +36,21 @@ def note_formatted(frame: Frame, op: ast.operator, value: Value, node: ast.AST) 
     for tensor in tensors_in(value) if isinstance(op, ast.Mod) else ():
         if tensor.place is Place.DEVICE:
             frame.emit(HostFormat, node, tensor.sure, construct="%")
+
+
+def note_repeated(frame: Frame, op: ast.operator, left: Value, right: Value, node: ast.AST) -> None:
+    """`[0] * n`: how often a list or a text is repeated is a number on the host.
+
+    Of one that is written out: what a hint says is a list may as well be a tensor.
+    """
+    if not isinstance(op, ast.Mult) or not isinstance(node, ast.BinOp):
+        return
+    written = _is_repeated(node.left) or _is_repeated(node.right)
+    count = next((each for each in (left, right) if isinstance(each, Tensor)), None)
+    if written and count is not None and count.place is Place.DEVICE:
+        frame.emit(HostArgument, node, min(count.sure, Confidence.LIKELY), call="*", argument="count")
+
+
+def _is_repeated(node: ast.expr) -> bool:
+    text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+    return text or isinstance(node, (ast.List, ast.Tuple, ast.ListComp, ast.JoinedStr))

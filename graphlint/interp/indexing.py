@@ -13,9 +13,7 @@ from graphlint.events import (
     DeviceToHost,
     FrozenScalar,
     HostIndex,
-    HostToDevice,
     MaskIndex,
-    ScalarStore,
     TensorBound,
 )
 from graphlint.interp.dispatch import ITEMS, apply, attribute, item, register
@@ -23,19 +21,18 @@ from graphlint.interp.frame import Frame, expression
 from graphlint.interp.mutation import path_of, report_stored
 from graphlint.interp.naming import is_mask
 from graphlint.interp.objects import store_attribute
+from graphlint.interp.stores import stored_value
 from graphlint.interp.untraced import ask, or_number
 from graphlint.types import Confidence
 from graphlint.values import (
     READ_BACK,
     Arguments,
-    Bool,
     ExternalObject,
     Function,
     Instance,
     Kind,
     Nothing,
     Number,
-    Opaque,
     Origin,
     Place,
     Seq,
@@ -349,32 +346,14 @@ def _store_tensor(frame: Frame, tensor: Tensor, index: Value, value: Value, targ
         elif isinstance(part, Tensor) and part.place is Place.DEVICE and part.rank == 0 and part.kind is not Kind.BOOL:
             frame.emit(TensorBound, target, part.sure, role="index")
     _frozen(frame, tensor, parts, target)
-    _stored_value(frame, tensor, index, parts, value, target)
+    masks = [part for part in (_as_mask(part, place) for part, place in _parts(index, target)) if part is not None]
+    stored_value(frame, tensor, masks, parts, value, target)
 
 
 def _store_into_host(frame: Frame, tensor: Tensor, index: Value, value: Value, target: ast.Subscript) -> None:
     found = on_device(value) if isinstance(value, (Tensor, Union)) else None
     if found is not None:
         frame.emit(DeviceToHost, target, min(found.sure, tensor.sure), call=ast.unparse(target))
-
-
-def _stored_value(
-    frame: Frame, tensor: Tensor, index: Value, parts: list[Value], value: Value, target: ast.Subscript
-) -> None:
-    masks = [part for part in (_as_mask(part, place) for part, place in _parts(index, target)) if part is not None]
-    device_value = next(
-        (member for member in members(value) if isinstance(member, Tensor) and member.place is Place.DEVICE), None
-    )
-    if masks and device_value is not None:
-        frame.emit(MaskIndex, target, min(masks[0].sure, device_value.sure), store=True)
-        return
-    host = next((member for member in members(value) if isinstance(member, Tensor) and member.place is Place.HOST), None)
-    if host is not None and not masks:
-        frame.emit(HostToDevice, target, min(tensor.sure, host.sure), call=ast.unparse(target), origin="")
-        return
-    if masks or not all(isinstance(member, (Number, Bool, Opaque)) for member in members(value)):
-        return
-    _scalar(frame, tensor, index, parts, value, target)
 
 
 def _as_mask(part: Value, place: ast.AST) -> Tensor | None:
@@ -385,16 +364,3 @@ def _as_mask(part: Value, place: ast.AST) -> Tensor | None:
         return part
     by_name = part.kind is Kind.ANY and is_mask(_last(place))
     return part.replace(sure=min(part.sure, Confidence.LIKELY)) if by_name else None
-
-
-def _scalar(frame: Frame, tensor: Tensor, index: Value, parts: list[Value], value: Value, target: ast.Subscript) -> None:
-    """A Python number stored through an integer index tensor, or into a single element."""
-    indices = [
-        part for part in parts if isinstance(part, Tensor) and part.kind is not Kind.BOOL and part.place is Place.DEVICE
-    ]
-    known = [part for part in indices if part.kind is Kind.INT]
-    if known or (indices and len(indices) > 1):
-        frame.emit(ScalarStore, target, min(tensor.sure, indices[0].sure), index="index tensor")
-        return
-    if tensor.rank is not None and len(parts) == tensor.rank and all(isinstance(part, Number) for part in parts):
-        frame.emit(ScalarStore, target, tensor.sure, index="single element")

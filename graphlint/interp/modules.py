@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from graphlint.events import HostToDevice
 from graphlint.interp import untraced
 from graphlint.interp.annotations import annotated
 from graphlint.interp.dispatch import ATTRIBUTES, apply, register
@@ -14,6 +15,7 @@ from graphlint.interp.mutation import set_named
 from graphlint.interp.objects import class_member, is_module, record_of, store_attribute
 from graphlint.interp.placement import place_named
 from graphlint.interp.record import Deferred
+from graphlint.interp.relocation import moved
 from graphlint.types import Confidence
 from graphlint.values import (
     Arguments,
@@ -143,10 +145,12 @@ def _may_be_module(machine: Machine, what: Value | Deferred) -> bool:
     )
 
 
+@module_method("to", "cuda", "cpu")
+def relocated(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    return moved(frame, receiver, arguments, node)
+
+
 @module_method(
-    "to",
-    "cuda",
-    "cpu",
     "half",
     "float",
     "double",
@@ -197,7 +201,23 @@ def hook(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> 
     return Opaque()
 
 
-@module_method("state_dict", "load_state_dict", "zero_grad", "extra_repr", "register_load_state_dict_pre_hook")
+@module_method("state_dict")
+def state_dict(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    """The parameters and buffers themselves, not copies."""
+    return Table((), PARAMETER.replace(sure=Confidence.LIKELY))
+
+
+@module_method("load_state_dict")
+def load_state_dict(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    """Copies what it is given into the parameters, wherever that is; with `assign` it takes it as it is."""
+    given = first(arguments, 0, "state_dict")
+    host = next((tensor for tensor in tensors_in(given) if tensor.place is Place.HOST), None)
+    if host is not None and arguments.keyword("assign") is None:
+        frame.emit(HostToDevice, node, min(host.sure, Confidence.LIKELY), call="load_state_dict", origin="")
+    return Opaque()
+
+
+@module_method("zero_grad", "extra_repr", "register_load_state_dict_pre_hook")
 def quiet(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
     return Opaque()
 
@@ -252,6 +272,8 @@ def buffer(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     tensor = next(tensors_in(value), None)
     rank = None if tensor is None else tensor.rank
     kind = Kind.FLOAT if tensor is None else tensor.kind
+    if frame.recording and tensor is not None and tensor.place is Place.HOST and tensor.sure is Confidence.CERTAIN:
+        return tensor
     return Tensor(Place.DEVICE, kind, rank, Confidence.CERTAIN, "parameter")
 
 

@@ -13,7 +13,7 @@ from graphlint.interp.broadcast import highest_rank, product_rank
 from graphlint.interp.conditions import test, truth
 from graphlint.interp.dispatch import apply, attribute
 from graphlint.interp.frame import Frame, State, expression
-from graphlint.interp.frozen import note_formatted, note_frozen
+from graphlint.interp.frozen import note_formatted, note_frozen, note_repeated
 from graphlint.interp.left_behind import doubt_kept
 from graphlint.interp.untraced import array_among
 from graphlint.interp.warmth import product
@@ -85,6 +85,7 @@ def binary(frame: Frame, op: ast.operator, left: Value, right: Value, node: ast.
         pairs = [(one, other) for one in members(left) for other in members(right)]
         legal = [pair for pair in pairs if not any(isinstance(value, Nothing) for value in pair)]
         return join_all([binary(frame, op, one, other, node) for one, other in legal]) if legal else Unknown()
+    note_repeated(frame, op, left, right, node)
     if isinstance(left, Text):
         note_formatted(frame, op, right, node)
         return Text()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from graphlint.events import GraphBreak, HostArgument, HostCast, HostCompare, HostMutation
+from graphlint.interp.callbacks import compared, keyed
 from graphlint.interp.conditions import truth
 from graphlint.interp.dispatch import apply, attribute, element
 from graphlint.interp.expressions import formats
@@ -111,13 +112,9 @@ def extreme(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     parts = [element(frame, arguments.positional[0], node)] if single else list(arguments.positional)
     if arguments.more is not None:
         parts.append(arguments.more)
-    tensor = next((found for found in map(device_tensor, parts) if found is not None), None)
+    tensor = next((found for found in map(compared, keyed(frame, arguments, parts, node)) if found is not None), None)
     whole = arguments.positional[0] if arguments.positional else None
-    if (
-        tensor is not None
-        and not (single and isinstance(whole, Seq) and whole.items is not None and len(whole.items) < 2)
-        and arguments.keyword("key") is None
-    ):
+    if tensor is not None and not (single and isinstance(whole, Seq) and whole.items is not None and len(whole.items) < 2):
         frame.emit(HostCompare, node, tensor.sure, builtin=name)
     value = join_all(parts) if parts else Unknown()
     if name == "sorted":
@@ -141,9 +138,9 @@ def quantifier(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     return EITHER
 
 
-@function("builtins.sum", "math.prod", "functools.reduce")
+@function("builtins.sum", "math.prod")
 def total(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
-    value = first(arguments, 1 if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("reduce") else 0)
+    value = first(arguments)
     held = element(frame, value, node) if value is not None else Unknown()
     return join_all([member.replace(value=None) if isinstance(member, Number) else member for member in members(held)])
 

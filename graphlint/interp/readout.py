@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from graphlint.events import Event, HostMutation, Rebound, UnknownCall
+from graphlint.events import BackwardRun, Event, HostMutation, Rebound, UnknownCall
 from graphlint.interp.capturing import leave_open
 from graphlint.interp.carried import Touch, carried
 from graphlint.interp.context import as_input
@@ -259,11 +259,19 @@ def case_arguments(args: Value, kwargs: Value) -> Arguments:
 
 
 def read_out(summary: Summary, live: Target, reached: Reached) -> Iterator[Event]:
-    """All events below a summary, the shortest trail to each, for the targets that get there; notes what was called."""
+    """All events below a summary, the shortest trail to each, for the targets that get there; notes what was called.
+
+    What a backward pass calls counts if one runs among them.
+    """
     waiting: deque[tuple[Summary, Target, Confidence, tuple[Step, ...]]] = deque([(summary, live, Confidence.CERTAIN, ())])
     seen: dict[tuple[Summary, Confidence], Target] = {}
+    later: list[tuple[Summary, Target, Confidence, tuple[Step, ...]]] = []
+    backward = False
     read = carried(summary).read
-    while waiting:
+    while waiting or (backward and later):
+        if not waiting:
+            waiting.extend(later)
+            later.clear()
         here, targets, ceiling, trail = waiting.popleft()
         known = seen.get((here, ceiling))
         if known is not None and known & targets == targets:
@@ -273,6 +281,7 @@ def read_out(summary: Summary, live: Target, reached: Reached) -> Iterator[Event
         seen[here, ceiling] = (known or Target.NONE) | targets
         for event in here.events:
             if event.targets & targets:
+                backward = backward or isinstance(event, BackwardRun)
                 sure = min(event.confidence, ceiling)
                 if isinstance(event, (Rebound, HostMutation)) and event.keys and read.isdisjoint(event.keys):
                     # Every call binds it before it reads it, or none reads it: replays miss nothing.
@@ -282,7 +291,8 @@ def read_out(summary: Summary, live: Target, reached: Reached) -> Iterator[Event
             if link.targets & targets:
                 # The first link leads from the synthetic caller into the region itself: no step of the user's.
                 step = () if here is summary else (Step(link.span, link.summary.name),)
-                waiting.append((link.summary, link.targets & targets, min(ceiling, link.ceiling), trail + step))
+                following = (link.summary, link.targets & targets, min(ceiling, link.ceiling), trail + step)
+                (later if link.gradient else waiting).append(following)
 
 
 def _note(summary: Summary, reached: Reached) -> None:

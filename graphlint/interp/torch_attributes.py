@@ -79,10 +79,14 @@ def object_attribute(frame: Frame, owner: ExternalObject, name: str, node: ast.A
     return Method(owner, name) if owner.name.startswith("torch.") else Unknown()
 
 
+TENSORS = frozenset({"weight", "bias", "num_batches_tracked", "in_proj_weight", "in_proj_bias"})
+"""Parameters and buffers of torch's modules, which move with them (torch 2.13 documentation)."""
+
+
 def _module_attribute(owner: ExternalObject, name: str) -> Value:
     if name == "training":
         return EITHER
-    if name in ("weight", "bias") or name.startswith(("weight_", "bias_", "running_")):
+    if name in TENSORS or name.startswith(("weight_", "bias_", "running_")):
         tensor: Value = Tensor(Place.DEVICE, Kind.FLOAT, None, Confidence.CERTAIN, "parameter")
         return join_all([tensor, Nothing()]) if name == "bias" else tensor
     if owner.arguments is not None:

@@ -9,6 +9,7 @@ from graphlint import events
 from graphlint.effects import grammar
 from graphlint.effects.grammar import Row
 from graphlint.effects.table import lookup
+from graphlint.interp import relocation, switches
 from graphlint.interp.dispatch import count_unknown
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
@@ -58,8 +59,9 @@ def call_row(
     says = [raise_effect(frame, row, effect, facts, node) for effect in row.effects]
     says += [note_frozen(frame, facts.given.values(), node), note_sizes(frame, row, facts, node)]
     value = result(frame, row, row.result, facts)
-    value = ExternalObject(row.name, arguments) if value is MODULE else value
-    if not any(says) and "pin_memory" not in facts.given:
+    if value is MODULE:
+        return relocation.made(frame, row.name, arguments)
+    if not any(says) and "pin_memory" not in facts.given and not switches.is_set(frame):
         frame.machine.silent[given] = value
     return value
 
@@ -115,10 +117,14 @@ def is_module(value: ExternalObject) -> bool:
     return row is not None and row.result == grammar.Plain("module")
 
 
+OF_MODULES = "torch.nn.Module."
+"""What every module has: such a method of one of torch's does what it does for modules of the tree."""
+
+
 def call_object_method(frame: Frame, receiver: ExternalObject, name: str, arguments: Arguments, node: ast.AST) -> Value:
     full = f"{receiver.name}.{name}"
     row = lookup(full)
-    if row is None:
+    if row is None or (row.name.startswith(OF_MODULES) and name in MODULE_METHODS):
         if receiver.name.startswith("numpy."):
             return receiver
         handler = MODULE_METHODS.get(name) if is_module(receiver) else None

@@ -25,6 +25,7 @@ from graphlint.values import (
     DeviceValue,
     DtypeValue,
     External,
+    ExternalObject,
     Kind,
     Number,
     Opaque,
@@ -72,6 +73,15 @@ def move(frame: Frame, tensor: Tensor, place: Place | None, facts: Facts, node: 
         frame.emit(DeviceToHost, node, tensor.sure, call=short(facts.row))
     # Code inside a region moves things to the device it runs on, whatever the device is called there.
     return Place.DEVICE if place is Place.UNKNOWN else place
+
+
+@special("torch.Tensor.untyped_storage")
+def untyped_storage(frame: Frame, facts: Facts, node: ast.AST) -> Value:
+    """The memory of a tensor lies where the tensor does."""
+    for effect in facts.row.effects:
+        raise_effect(frame, facts.row, effect, facts, node)
+    found = next(tensors_in(facts.value("self")), None)
+    return ExternalObject("torch.UntypedStorage", None, Place.UNKNOWN if found is None else found.place)
 
 
 def _beside_another(node: ast.AST) -> bool:
@@ -146,7 +156,7 @@ def _target(value: Value, name: str) -> tuple[Place | None, Kind | None]:
     if tensor is not None:
         return tensor.place, tensor.kind
     kinds = [member for member in members(value) if isinstance(member, (DtypeValue, External))]
-    if kinds or name == "dtype":
+    if kinds or name in ("dtype", "dst_type") or _legacy_place(value) is not None:
         return _legacy_place(value), kind_of(value)
     if name == "device" or any(isinstance(member, (DeviceValue, Text, Number)) for member in members(value)):
         return place_named(value), None
@@ -154,10 +164,11 @@ def _target(value: Value, name: str) -> tuple[Place | None, Kind | None]:
 
 
 def _legacy_place(value: Value) -> Place | None:
-    """`x.type(torch.LongTensor)` means the host, `torch.cuda.LongTensor` the device."""
+    """`x.type(torch.LongTensor)` means the host, `torch.cuda.LongTensor` the device, by name or as text."""
     for member in members(value):
-        if isinstance(member, External) and member.name.endswith("Tensor"):
-            return Place.DEVICE if ".cuda." in member.name else Place.HOST
+        name = member.name if isinstance(member, External) else member.value if isinstance(member, Text) else None
+        if name is not None and name.startswith("torch.") and name.endswith("Tensor"):
+            return Place.DEVICE if ".cuda." in name else Place.HOST
     return None
 
 

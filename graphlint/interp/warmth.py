@@ -1,4 +1,4 @@
-"""Libraries whose handle is made on first use, which a capture refuses: cuBLAS, cuDNN, cuSOLVER.
+"""Libraries whose handle is made on first use, which a capture refuses: cuBLAS, cuDNN, cuFFT, cuSOLVER.
 
 What runs before a capture is only known where all of it stands in one function or file, so nothing is said of captures
 whose warm-up may be elsewhere.  Layers are left to those who tell the story of the capture site.
@@ -15,7 +15,7 @@ from graphlint.interp.frame import Frame
 from graphlint.types import Confidence
 from graphlint.values import Place, Tensor, Value
 
-REFUSED = frozenset({"cuBLAS", "cuDNN", "cuSOLVER"})
+REFUSED = frozenset({"cuBLAS", "cuDNN", "cuFFT", "cuSOLVER"})
 """Measured on an H200 with torch 2.11: each refuses to make its handle during a capture."""
 
 

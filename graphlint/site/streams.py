@@ -86,6 +86,8 @@ def outside(story: Story) -> Told:
     """Waits for events that were recorded before the capture."""
     for captured in story.captures:
         for index, act in story.between(captured.begin, captured.end, Verb.METHOD):
+            if _waits_outside(story, captured, act, index):
+                yield region(captured, story.acts), tell(OutsideEvent, act, event=act.text, awaited=STRANGER)
             event = act.thing if act.name == "wait" else act.other if act.name == "wait_event" else None
             if event is None or event.kind is not Kind.EVENT or constant(argument(event, "external")) is True:
                 continue
@@ -93,6 +95,21 @@ def outside(story: Story) -> Told:
             inside = any(_records(each, event) for each in story.acts[captured.begin : index])
             if before and not inside:
                 yield region(captured, story.acts), tell(OutsideEvent, act, event=act.text)
+
+
+STRANGER = "a stream that does not wait for the captured one"
+
+
+def _waits_outside(story: Story, captured: Captured, act: Act, index: int) -> bool:
+    """Whether the captured stream waits for one that nothing of the capture has been given to."""
+    stream = act.other
+    if act.name != "wait_stream" or stream is None or stream.kind is not Kind.STREAM or _is_side(act.thing):
+        return False
+    if stream.name.endswith("current_stream") or stream.is_argument or act.thing.kind is not Kind.STREAM:
+        return False
+    if any(layer.thing is not None and layer.thing.kind is Kind.STREAM_BLOCK for layer in act.layers):
+        return False
+    return not _waits(story, captured, stream, captured.begin, index)
 
 
 def _records(act: Act, event: Thing) -> bool:

@@ -1,0 +1,92 @@
+"""Modules that are moved while a region runs: each parameter is a copy, refused from and to pageable memory.
+
+A module that the region makes itself has its parameters on the host unless it is told a device; any other has moved
+before the capture.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from graphlint.effects.table import lookup
+from graphlint.events import DeviceToHost, HostToDevice
+from graphlint.interp.dispatch import apply, attribute
+from graphlint.interp.frame import Frame
+from graphlint.interp.handlers import first, method
+from graphlint.interp.placement import default_place, place_named
+from graphlint.types import Confidence
+from graphlint.values import Arguments, ExternalObject, Nothing, Place, Seq, Unknown, Value, join_all, members
+
+MOVES = ("to", "cuda", "cpu")
+SAME = ("eval", "train", "half", "float", "double", "bfloat16", "requires_grad_", "share_memory", "compile")
+
+
+def made(frame: Frame, name: str, arguments: Arguments) -> ExternalObject:
+    """A module of torch's; one that a region makes is on the host if it has parameters and is given no device."""
+    new = frame.recording and _has_parameters(name) and _is_unplaced(arguments) and default_place(frame) is Place.HOST
+    return ExternalObject(name, arguments, Place.HOST if new else Place.UNKNOWN)
+
+
+def _has_parameters(name: str) -> bool:
+    """The constructors of modules with parameters or buffers take the device for them."""
+    row = lookup(name)
+    return row is not None and any(parameter.name == "device" for parameter in row.parameters)
+
+
+def _is_unplaced(arguments: Arguments) -> bool:
+    given = arguments.keyword("device")
+    return arguments.more_keywords is None and (given is None or isinstance(given, Nothing))
+
+
+def moved(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    """The module where `to`, `cuda` or `cpu` puts it."""
+    name = node.func.attr if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else ""
+    place = _target(name, arguments)
+    if place is None or not frame.recording:
+        return receiver
+    parts = [each for each in _parts(receiver) if _has_parameters(each.name)]
+    if place is Place.HOST and any(each.place is not Place.HOST for each in parts):
+        frame.emit(DeviceToHost, node, Confidence.LIKELY, call=name)
+    elif place is not Place.HOST and any(each.place is Place.HOST for each in parts):
+        frame.emit(HostToDevice, node, Confidence.LIKELY, call=name, origin="")
+    return _settled(receiver, place)
+
+
+def _target(name: str, arguments: Arguments) -> Place | None:
+    if name in ("cuda", "cpu"):
+        return Place.DEVICE if name == "cuda" else Place.HOST
+    given = first(arguments, 0, "device")
+    return None if name != "to" or given is None else place_named(given)
+
+
+def _parts(receiver: Value) -> list[ExternalObject]:
+    if isinstance(receiver, Seq):
+        held = (*(receiver.items or ()), *([receiver.rest] if receiver.rest is not None else []))
+        return [part for each in held for member in members(each) for part in _parts(member)]
+    return [receiver] if isinstance(receiver, ExternalObject) else []
+
+
+def _settled(receiver: Value, place: Place) -> Value:
+    there = Place.HOST if place is Place.HOST else Place.UNKNOWN
+    if isinstance(receiver, ExternalObject):
+        return receiver.replace(place=there)
+    if isinstance(receiver, Seq):
+        items = None if receiver.items is None else tuple(_each(item, place) for item in receiver.items)
+        return receiver.replace(items=items, rest=None if receiver.rest is None else _each(receiver.rest, place))
+    return receiver
+
+
+def _each(value: Value, place: Place) -> Value:
+    return join_all([_settled(member, place) for member in members(value)])
+
+
+@method(Seq, *MOVES, *SAME)
+def container(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    """`nn.Sequential(...).to(device).eval()` is the container still; a hint of several tensors may stand for one."""
+    assert isinstance(receiver, Seq)
+    if receiver.form in ("modules", "sequential"):
+        return moved(frame, receiver, arguments, node)
+    held = receiver.element() if receiver.items != () else Unknown()
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return Unknown()
+    return apply(frame, attribute(frame, held, node.func.attr, node), arguments, node)
