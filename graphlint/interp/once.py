@@ -5,10 +5,13 @@ from __future__ import annotations
 import ast
 
 from graphlint.events import HostBranch
+from graphlint.interp.binding import own_name
 from graphlint.interp.frame import Frame
 from graphlint.interp.marking import method_of, scope_of
 from graphlint.interp.memo import Memo, function_fills, memos, method_fills
+from graphlint.interp.objects import record_of
 from graphlint.project import FunctionDecl
+from graphlint.syntax import spelled
 from graphlint.values import ClassValue, Instance, ModuleValue, Nothing, members
 
 
@@ -53,9 +56,33 @@ def _filled_by(frame: Frame, memo: Memo) -> bool:
     """Whether one of the methods called there sets what is asked about."""
     project = frame.machine.project
     root = next(iter(memo.asked)).partition(".")[0]
-    owners = [each.decl for each in members(frame.scope.find(root) or Nothing()) if isinstance(each, Instance)]
-    found = [(owner, method_of(project, owner, name)) for owner in owners for name in memo.methods]
-    return any(decl is not None and method_fills(scope_of(project, decl, owner), memo.state) for owner, decl in found)
+    owners = [each for each in members(frame.scope.find(root) or Nothing()) if isinstance(each, Instance)]
+    found = [(owner, method_of(project, owner.decl, name)) for owner in owners for name in memo.methods]
+    return any(
+        decl is not None
+        and (method_fills(scope_of(project, decl, owner.decl), memo.state) or _fills_a_part(frame, owner, decl, memo.state))
+        for owner, decl in found
+    )
+
+
+def _fills_a_part(frame: Frame, owner: Instance, decl: FunctionDecl, state: frozenset[str]) -> bool:
+    """Whether a method calls one of a part of its object that sets what is asked about: `self.manager.allocate(n)`."""
+    project, record = frame.machine.project, record_of(frame.machine, owner)
+    for part, _, rest in (word.partition(".") for word in state if "." in word):
+        held = members(record.read(frame.machine, part) or Nothing())
+        parts = [each.decl for each in held if isinstance(each, Instance)]
+        names = [_called_on(each.value, f"{own_name(decl)}.{part}") for each in decl.every(ast.Expr)]
+        called = [method_of(project, each, name) for each in parts for name in names if name]
+        if any(each is not None and method_fills(scope_of(project, each), frozenset({rest})) for each in called):
+            return True
+    return False
+
+
+def _called_on(value: ast.expr, holder: str) -> str:
+    match value:
+        case ast.Call(func=ast.Attribute(value=owner, attr=name)) if spelled(owner) == holder:
+            return name
+    return ""
 
 
 def _waits(frame: Frame, test: ast.expr) -> bool:

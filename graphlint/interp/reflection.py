@@ -171,7 +171,14 @@ def shallow_copy(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     if isinstance(value, (Tensor, Seq, Table)):
         why = "Dynamo does not trace copies of tensors and containers"
         untraced.split(frame, node, Confidence.CERTAIN, "copy.copy", why)
-    return value
+    return _copied(frame, value)
+
+
+def _copied(frame: Frame, value: Value) -> Value:
+    """What is copied inside a region is gone after it, as what is made there."""
+    if not frame.recording:
+        return value
+    return join_all([each.replace(fresh=True) if isinstance(each, Instance) else each for each in members(value)])
 
 
 @function("dataclasses.replace", "functools.cache", "contextlib.contextmanager")
@@ -185,7 +192,7 @@ def deep_copy(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     value = first(arguments, 0, "x") or Unknown()
     if any(True for _ in tensors_in(value)):
         call_row(frame, "copy.deepcopy", arguments, node, None)
-    return value
+    return _copied(frame, value)
 
 
 @function("functools.lru_cache")
