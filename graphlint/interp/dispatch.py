@@ -11,7 +11,19 @@ from typing import TypeVar
 
 from graphlint.events import UnknownCall
 from graphlint.interp.frame import Frame
-from graphlint.values import Arguments, Method, Nothing, Opaque, Seq, Union, Unknown, Value, join_all
+from graphlint.values import (
+    Arguments,
+    Candidate,
+    Method,
+    Nothing,
+    Opaque,
+    Seq,
+    Union,
+    Unknown,
+    Value,
+    join_all,
+    one_of,
+)
 
 SOMETHING = "something"
 """What an unknown call may use of the libraries that a first use sets up."""
@@ -46,7 +58,8 @@ def apply(frame: Frame, callee: Value, arguments: Arguments, node: ast.AST) -> V
         frame.choosing += several
         found = [apply(frame, member, arguments, node) for member in callees]
         frame.choosing -= several
-        return join_all(found) if found else Unknown()
+        value = join_all(found) if found else Unknown()
+        return one_of(value) if any(isinstance(member, Candidate) for member in callees) else value
     if isinstance(callee, Opaque):
         return Unknown() if any(True for _ in arguments.values()) else Opaque()
     handler = CALLS.get(type(callee))
