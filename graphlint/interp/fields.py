@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from graphlint.interp.annotations import annotated
 from graphlint.interp.naming import is_host
 from graphlint.interp.record import Record
-from graphlint.project import ClassDecl, FunctionDecl, Project, assigned
+from graphlint.project import ClassDecl, FunctionDecl, Project, Symbol, assigned
 from graphlint.values import (
     Arguments,
     ExternalObject,
@@ -48,11 +48,7 @@ def constructor(project: Project, decl: ClassDecl) -> FunctionDecl | None:
 
 def _generates(mark: ast.expr) -> bool:
     """Whether a class decorator is `@dataclass`, unless told to leave the constructor alone."""
-    options = mark.keywords if isinstance(mark, ast.Call) else []
-    mark = mark.func if isinstance(mark, ast.Call) else mark
-    name = mark.attr if isinstance(mark, ast.Attribute) else mark.id if isinstance(mark, ast.Name) else ""
-    without = any(each.arg == "init" and ast.unparse(each.value) == "False" for each in options)
-    return name == "dataclass" and not without
+    return _last(mark.func if isinstance(mark, ast.Call) else mark) == "dataclass" and not _is_without(mark)
 
 
 def fill(machine: Machine, instance: Instance, record: Record) -> None:
@@ -64,12 +60,30 @@ def fill(machine: Machine, instance: Instance, record: Record) -> None:
     arguments = instance.arguments
     positional = list(arguments.positional) if arguments is not None else []
     for name, base in owners.items():
-        given = positional.pop(0) if positional else None if arguments is None else arguments.keyword(name)
+        takes = _is_taken(base.members[name][-1])
+        given = positional.pop(0) if positional and takes else None if arguments is None else arguments.keyword(name)
         if given is None:
             given = _field(machine, base, name, arguments is None)
             spread = None if arguments is None else _spread(arguments)
             given = given if spread is None else join(given, one_of(spread))
         record.write(name, given, True)
+
+
+def _is_taken(symbol: Symbol) -> bool:
+    """Whether a constructor that was not written takes a name: no class variable, and no `field(init=False)`."""
+    assert isinstance(symbol, ast.AnnAssign)
+    hint = symbol.annotation.value if isinstance(symbol.annotation, ast.Subscript) else symbol.annotation
+    return _last(hint) != "ClassVar" and not _is_without(symbol.value)
+
+
+def _is_without(call: ast.expr | None) -> bool:
+    """Whether a call says `init=False`."""
+    words = call.keywords if isinstance(call, ast.Call) else []
+    return any(word.arg == "init" and isinstance(word.value, ast.Constant) and word.value.value is False for word in words)
+
+
+def _last(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def _spread(arguments: Arguments) -> Value | None:
