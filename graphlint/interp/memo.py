@@ -91,6 +91,8 @@ def _memo(node: ast.If, rest: list[ast.stmt], scope: Scope, looped: bool) -> Mem
         memo = _filling(part, state, block, scope) if state and block else None
         if memo is not None:
             return memo
+    if not asked.lacking and isinstance(node.test, ast.BoolOp) and isinstance(node.test.op, ast.Or):
+        return _each_filled(node.test.values, node.body, scope)
     off = frozenset(word for word in asked.there if leaves_mark(scope, node.body, Mark(word, True)))
     return Memo(BODY, off, is_off=True) if off else None
 
@@ -108,6 +110,16 @@ def _together(node: ast.If, rest: list[ast.stmt], scope: Scope, looped: bool) ->
         part, states, block = REST, [each.there for each in every], rest
     marked = [fills(scope, block, state) for state in states if block]
     return Memo(part, frozenset().union(*marked)) if marked and all(marked) else None
+
+
+def _each_filled(parts: list[ast.expr], block: list[ast.stmt], scope: Scope) -> Memo | None:
+    """`if length > self.length or dtype != self.dtype:`, where all that the parts ask about is filled."""
+    asked = [frozenset(word for word in asks(each, scope.words).lacking if "." in word) for each in parts]
+    found = [_filling(BODY, state, block, scope) for state in asked if state]
+    memos = [each for each in found if each is not None]
+    if len(memos) < len(parts) or len({(each.methods, each.is_set_up) for each in memos}) > 1:
+        return None
+    return memos[0]._replace(asked=frozenset().union(*(each.asked for each in memos)))
 
 
 def _filling(part: str, state: frozenset[str], block: list[ast.stmt], scope: Scope) -> Memo | None:
