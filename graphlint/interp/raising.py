@@ -159,11 +159,15 @@ NUMBERS = frozenset({"float", "int", "len"})
 
 
 def _is_number(frame: Frame, node: ast.AST) -> bool:
-    """Whether a text is turned into a number: `float(os.environ["SCALE"])`."""
+    """Whether a text becomes a number to compute with: `float(os.environ["SCALE"])`; `int(...)` alone makes a switch."""
     decl = frame.summary.decl
+    if decl is None:
+        return False
+    calls = [each for each in decl.every(ast.Call) if isinstance(each.func, ast.Name) and each.func.id in NUMBERS]
     return any(
-        isinstance(each.func, ast.Name) and each.func.id in NUMBERS and stands_in((each,), node)
-        for each in (decl.every(ast.Call) if decl is not None else ())
+        _last(each.func) == "float" or any(stands_in((sum_,), each) for sum_ in decl.every(ast.BinOp))
+        for each in calls
+        if stands_in((each,), node)
     )
 
 
