@@ -70,7 +70,7 @@ def short(row: Row) -> str:
 
 
 def _read(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, sure: Confidence) -> None:
-    if row.name.startswith("torch.linalg."):
+    if row.name.startswith("torch.linalg.") and sure is not Confidence.POSSIBLE:
         # Solvers that check their result use the same handles as those that do not.
         frame.machine.libraries |= warmth.REFUSED
     if row.name.startswith("torch.Tensor.") and isinstance(row.result, (grammar.Number, grammar.Plain)):

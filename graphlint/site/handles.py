@@ -1,4 +1,4 @@
-"""Graph objects that are used in ways they refuse."""
+"""Graph objects that are used in ways they refuse, and captures that end on another stream than they began on."""
 
 from __future__ import annotations
 
@@ -26,6 +26,21 @@ def misused(story: Story) -> Told:
         if why:
             yield region(captured, story.acts), tell(GraphMisused, act, why=why)
         yield from _emptied(story, captured)
+        yield from _within(story, captured)
+
+
+def _within(story: Story, captured: Captured) -> Told:
+    """Replays inside a capture, and a stream that is made current in it and stays so."""
+    where = region(captured, story.acts)
+    for _, act in story.between(captured.begin, captured.end, Verb.METHOD):
+        if act.name == "replay" and act.thing.kind is Kind.GRAPH:
+            yield where, tell(GraphMisused, act, why="a stream that is capturing takes no graph to launch")
+    changes = [act for _, act in story.between(captured.begin, captured.end, Verb.CALL) if act.thing.name in CHANGES]
+    if len(changes) == 1:
+        yield where, tell(GraphMisused, changes[0], why="the capture must end on the stream it began on")
+
+
+CHANGES = ("torch.cuda.set_stream", "torch.accelerator.set_stream")
 
 
 def _held(story: Story, captured: Captured, act: Act) -> str:

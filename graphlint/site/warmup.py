@@ -32,6 +32,7 @@ HANDLES = frozenset(
         "TransformerDecoderLayer",
         "TransformerEncoder",
         "TransformerDecoder",
+        "Transformer",
         "LSTMCell",
         "GRUCell",
         "RNNCell",
