@@ -19,6 +19,7 @@ from graphlint.config import Config
 from graphlint.interp import (
     callbacks,
     calls,
+    comparisons,
     containers,
     expressions,
     indexing,
@@ -47,6 +48,7 @@ __all__ = ["RegionEvents", "interpret", "interpreter"]
 HANDLERS = (
     callbacks,
     calls,
+    comparisons,
     containers,
     expressions,
     indexing,

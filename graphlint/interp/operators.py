@@ -5,12 +5,10 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
-from fnmatch import fnmatchcase
 from typing import Any
 
-from graphlint.events import HostCompare
 from graphlint.interp.broadcast import highest_rank, product_rank
-from graphlint.interp.conditions import test, truth
+from graphlint.interp.conditions import test
 from graphlint.interp.dispatch import apply, attribute
 from graphlint.interp.frame import Frame, State, expression
 from graphlint.interp.frozen import note_formatted, note_frozen, note_repeated
@@ -20,11 +18,8 @@ from graphlint.interp.warmth import product
 from graphlint.types import Confidence, Target
 from graphlint.values import (
     EITHER,
-    FALSE,
-    TRUE,
     Arguments,
     Bool,
-    DeviceValue,
     Instance,
     Kind,
     Nothing,
@@ -42,7 +37,6 @@ from graphlint.values import (
     join_all,
     later,
     members,
-    on_device,
 )
 
 ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
@@ -52,14 +46,6 @@ ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
-}
-COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
 }
 DUNDER = {
     ast.Add: "__add__",
@@ -286,110 +272,6 @@ def _limited(value: Value, live: Target, of: Target) -> Value:
     if isinstance(value, Bool) and live != of:
         return Bool(value.true_on & live, value.false_on & live, value.origin)
     return value
-
-
-@expression(ast.Compare)
-def eval_compare(frame: Frame, node: ast.Compare) -> Value:
-    left = frame.eval(node.left)
-    result: Value = TRUE
-    for position, (op, part) in enumerate(zip(node.ops, node.comparators)):
-        right = frame.eval(part)
-        result = compare(frame, op, left, right, node)
-        if position < len(node.ops) - 1:
-            # `a < b < c` is `a < b and b < c`: the first comparison is asked for its truth.
-            truth(frame, result, node, "chained comparison")
-        left = right
-    return result
-
-
-def compare(frame: Frame, op: ast.cmpop, left: Value, right: Value, node: ast.Compare) -> Value:
-    """The value of one comparison."""
-    if isinstance(op, (ast.Is, ast.IsNot)):
-        return _identity(op, left, right)
-    if isinstance(op, (ast.In, ast.NotIn)):
-        return _membership(frame, left, right, node)
-    if isinstance(left, Union) or isinstance(right, Union):
-        return join_all([compare(frame, op, one, other, node) for one in members(left) for other in members(right)])
-    if isinstance(left, Tensor) or isinstance(right, Tensor):
-        if isinstance(left, (Nothing, Text, Seq)) or isinstance(right, (Nothing, Text, Seq)):
-            return EITHER
-        return Tensor(place_of(left, right), Kind.BOOL, highest_rank(left, right), surest(left, right))
-    return _constant(op, left, right)
-
-
-def _constant(op: ast.cmpop, left: Value, right: Value) -> Value:
-    found = array_among(left, right)
-    if found is not None:
-        return found
-    if isinstance(left, DeviceValue) and isinstance(right, DeviceValue):
-        return _same_device(op, left, right)
-    if isinstance(op, (ast.Eq, ast.NotEq)) and _never_alike(left, right):
-        return FALSE if isinstance(op, ast.Eq) else TRUE
-    one, other = _literal(left), _literal(right)
-    if one is None or other is None:
-        return Unknown() if isinstance(left, Unknown) and isinstance(right, Unknown) else EITHER
-    try:
-        return TRUE if COMPARISONS[type(op)](one[0], other[0]) else FALSE
-    except TypeError:
-        return EITHER
-
-
-def _same_device(op: ast.cmpop, left: DeviceValue, right: DeviceValue) -> Value:
-    """Whether two devices are the same, where one accelerator is at work."""
-    if Place.UNKNOWN in (left.place, right.place):
-        return EITHER
-    same = (left.place is Place.DEVICE) is (right.place is Place.DEVICE)
-    return TRUE if same is isinstance(op, ast.Eq) else FALSE
-
-
-def _never_alike(left: Value, right: Value) -> bool:
-    """Whether a string fits no way of filling in what is not known of the other."""
-    if not isinstance(left, Text) or not isinstance(right, Text):
-        return False
-    known, other = (left, right) if left.value is not None else (right, left)
-    return known.value is not None and other.value is None and not fnmatchcase(known.value, other.pattern or "*")
-
-
-def _literal(value: Value) -> tuple[object] | None:
-    """The constant a value is known to be, in a box; only what the code itself spells out is believed."""
-    if isinstance(value, Number) and value.value is not None and value.origin is Origin.CONST:
-        return (value.value,)
-    if isinstance(value, Text) and value.value is not None:
-        return (value.value,)
-    return None
-
-
-def _identity(op: ast.cmpop, left: Value, right: Value) -> Value:
-    pair = (left, right)
-    if any(isinstance(value, Nothing) for value in pair):
-        other = right if isinstance(left, Nothing) else left
-        kinds = {isinstance(member, Nothing) for member in members(other)}
-        doubtful = any(isinstance(member, (Unknown, Opaque)) for member in members(other))
-        if len(kinds) == 1 and not doubtful:
-            same = kinds.pop()
-            return TRUE if same is isinstance(op, ast.Is) else FALSE
-    if any(isinstance(value, Tensor) for value in pair) and any(isinstance(value, Bool) for value in pair):
-        return FALSE if isinstance(op, ast.Is) else TRUE
-    return EITHER
-
-
-def _membership(frame: Frame, left: Value, right: Value, node: ast.Compare) -> Value:
-    """`a in b` compares `a` with every element and asks each result for its truth."""
-    subject, container = on_device(left) if isinstance(left, (Tensor, Union)) else None, right
-    inside = [member for member in members(container) if isinstance(member, Tensor) and member.place is Place.DEVICE]
-    held = on_device(container) if not isinstance(container, (Table, Instance)) else None
-    culprit = inside[0] if inside else held if held is not None and subject is None else subject
-    if culprit is not None and any(_compares_elements(member) for member in members(container)):
-        frame.emit(HostCompare, node, culprit.sure, builtin="in")
-    return EITHER
-
-
-def _compares_elements(container: Value) -> bool:
-    """Whether `in` can end up comparing numbers on the device: not in dictionaries, and not with strings."""
-    if isinstance(container, Seq):
-        held = container.element() if container.items != () else Nothing()
-        return any(isinstance(member, (Number, Tensor, Unknown)) for member in members(held))
-    return isinstance(container, Tensor)
 
 
 @expression(ast.NamedExpr)

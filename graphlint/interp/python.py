@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from graphlint.events import GraphBreak, HostArgument, HostCast, HostCompare, HostMutation
 from graphlint.interp.callbacks import compared, keyed
@@ -13,6 +14,7 @@ from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import device_tensor, first, function
 from graphlint.interp.results import origin_of_read
 from graphlint.interp.untraced import ask
+from graphlint.types import Target
 from graphlint.values import (
     EITHER,
     Arguments,
@@ -135,7 +137,24 @@ def quantifier(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     if tensor is not None:
         name = ast.unparse(node.func) if isinstance(node, ast.Call) else "any"
         frame.emit(HostCompare, node, tensor.sure, builtin=name)
-    return EITHER
+    flags = value.items if isinstance(value, Seq) and value.rest is None else None
+    if not flags or not isinstance(node, ast.Call):
+        return EITHER
+    return _of_all(flags) if ast.unparse(node.func) == "all" else _negated(_of_all([_negated(each) for each in flags]))
+
+
+def _of_all(flags: Sequence[Value]) -> Value:
+    """Whether all of several flags hold, target by target."""
+    true, false = Target.BOTH, Target.NONE
+    for each in flags:
+        if not isinstance(each, Bool):
+            return EITHER
+        true, false = true & each.true_on, false | each.false_on
+    return Bool(true, false)
+
+
+def _negated(flag: Value) -> Value:
+    return Bool(flag.false_on, flag.true_on, flag.origin) if isinstance(flag, Bool) else flag
 
 
 @function("builtins.sum", "math.prod")
