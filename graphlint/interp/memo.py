@@ -84,6 +84,8 @@ def _memo(node: ast.If, rest: list[ast.stmt], scope: Scope, looped: bool) -> Mem
     asked = asks(node.test, scope.words)
     if not asked.lacking and not asked.there:
         return _together(node, rest, scope, looped)
+    if (asked.lacking | asked.there).issubset(scope.decl.signature.order):
+        return None  # that an argument was not given is no state that lasts
     tries = [(BODY, asked.lacking, node.body), (ORELSE, asked.there, node.orelse)]
     if not looped and _leaves(node.body) and not node.orelse:
         tries.append((REST, asked.there, rest))
