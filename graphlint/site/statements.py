@@ -8,10 +8,12 @@ from collections.abc import Callable, Sequence
 from graphlint.project import imported
 from graphlint.site.acts import Verb
 from graphlint.site.expressions import element, entry, is_generator, is_slice, truth
+from graphlint.site.mentions import mentions
 from graphlint.site.things import Kind, Slot, Thing
 from graphlint.site.walker import Walker
 
 ROUNDS = 2
+OPENING = frozenset({"capture_begin", "enter_context"})
 
 
 def run(walker: Walker, body: Sequence[ast.stmt]) -> bool:
@@ -122,9 +124,11 @@ def _if(walker: Walker, node: ast.If) -> bool:
         return walker.run(node.body if known else node.orelse)
     if walker.frame.caller is not None and not node.orelse:
         return _optional(walker, node.body)
-    first = walker.run(node.body)
-    second = walker.run(node.orelse)
-    return first and second and bool(node.orelse)
+    bodies = [node.body, node.orelse]
+    if node.orelse and any(mentions(each, OPENING) for each in node.body):
+        bodies.reverse()  # the capture that one arm opens goes on behind the `if`, and the other arm is not in it
+    ended = [walker.run(each) for each in bodies]
+    return all(ended) and bool(node.orelse)
 
 
 def _optional(walker: Walker, body: Sequence[ast.stmt]) -> bool:
