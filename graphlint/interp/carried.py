@@ -13,7 +13,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from graphlint.project import FunctionDecl, Module
+from graphlint.project import FunctionDecl, Module, Project
 from graphlint.record import NamedTuple
 from graphlint.syntax import spelled, stands_in, walk
 
@@ -193,6 +193,29 @@ def _gives_back(each: ast.Assign, node: ast.AST, names: set[str], decl: Function
         for other in decl.every(ast.Assign)
         if any(isinstance(to, ast.Name) and to.id == name for to in other.targets)
     )
+
+
+def is_given_back(project: Project, decl: FunctionDecl, text: str, value: ast.expr) -> bool:
+    """Whether `text` is bound to what a function gave back for it: `self.n = count(self.n)`, which counts if it is None."""
+    if isinstance(value, ast.Name):
+        bound = [each.value for each in decl.every(ast.Assign) if value.id in map(spelled, each.targets)]
+        value = bound[0] if len(bound) == 1 else value
+    if not isinstance(value, ast.Call):
+        return False
+    callee = project.dotted(decl.module, value.func)
+    if not isinstance(callee, FunctionDecl) or callee.owner is not None:
+        return False
+    places = zip(callee.signature.named, value.args)
+    return any(spelled(given) == text and _gives_back_given(callee, place.arg) for place, given in places)
+
+
+def _gives_back_given(decl: FunctionDecl, name: str) -> bool:
+    """Whether a function returns what it is given for a parameter unless that is None."""
+    made = [each for each in decl.every(ast.If) if _asks_none(each.test, name)]
+    bound = [each for each in decl.every(ast.Assign) if name in map(spelled, each.targets)]
+    returned = [each.value for each in decl.every(ast.Return)]
+    given = [each for each in returned if isinstance(each, ast.Name) and each.id == name]
+    return bool(given) and len(given) == len(returned) and all(stands_in(made, each) for each in bound)
 
 
 def _asks_none(test: ast.expr, name: str) -> bool:

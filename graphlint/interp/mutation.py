@@ -6,7 +6,7 @@ import ast
 
 from graphlint.events import HostMutation, Rebound
 from graphlint.interp import untraced
-from graphlint.interp.carried import is_kept, is_put_back, is_settled, key_of, reads_first
+from graphlint.interp.carried import is_given_back, is_kept, is_put_back, is_settled, key_of, reads_first
 from graphlint.interp.dispatch import apply
 from graphlint.interp.frame import Frame
 from graphlint.interp.members import may_be_part, reach, sets, writes
@@ -179,6 +179,8 @@ def _report(frame: Frame, owner: Value, target: ast.Attribute, value: Value, nod
         filled = isinstance(frame.env.get(path_of(target) or ""), Nothing) or _asks_first(frame, target, node)
         harmless = filled or is_put_back(frame.summary.decl, text) or is_kept(frame.summary.decl, text, node)
         harmless = harmless or (not moves_on(node, text) and carries_nothing(frame, lasting, target))
+        given = node.value if isinstance(node, ast.Assign) else None
+        harmless = harmless or (given is not None and is_given_back(frame.machine.project, frame.summary.decl, text, given))
         sure = Confidence.POSSIBLE if harmless else Confidence.CERTAIN
         frame.emit(Rebound, node, sure, target=text, buffer=buffer, keys=keys if len(keys) == len(lasting) else ())
         for key in keys:

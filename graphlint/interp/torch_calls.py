@@ -80,13 +80,14 @@ FOLLOWING = frozenset({"view", "reshape", "torch.reshape", "expand", "torch.broa
 
 def note_sizes(frame: Frame, row: Row, facts: Facts, node: ast.AST) -> bool:
     """A number that was read from the device decides the shape of a result; whether one does."""
+    # The first number of `torch.arange(n)` is its end.
+    is_end = "end" not in facts.given and any(parameter.name == "end" for parameter in row.parameters)
     for parameter in row.parameters:
-        # The first number of `torch.arange(n)` is its end.
-        sizes = parameter.name in SIZES or (parameter.name == "start" and "end" not in facts.given)
-        if parameter.host and sizes and _is_data(facts.given.get(parameter.name)):
+        name = "end" if is_end and parameter.name == "start" else parameter.name
+        if parameter.host and name in SIZES and _is_data(facts.given.get(parameter.name)):
             told = short(row) in FOLLOWING and any(isinstance(each, events.DataSize) for each in frame.summary.events)
             sure = Confidence.POSSIBLE if told else Confidence.LIKELY
-            frame.emit(events.DataSize, node, sure, call=short(row), argument=parameter.name)
+            frame.emit(events.DataSize, node, sure, call=short(row), argument=name)
             return True
     return False
 
