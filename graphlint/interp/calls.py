@@ -10,7 +10,7 @@ from graphlint.interp.decorating import is_memoised
 from graphlint.interp.dispatch import ATTRIBUTES, CALLS, ELEMENTS, apply, attribute, count_unknown, element, item, register
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import FUNCTIONS, METHODS, MODULE_METHODS, MethodHandler
-from graphlint.interp.hooks import hooked
+from graphlint.interp.hooks import hooked, lent
 from graphlint.interp.kernels import is_kernel
 from graphlint.interp.objects import bound, class_member, is_module, record_of
 from graphlint.project import ClassDecl, Outside
@@ -108,8 +108,11 @@ def call_class(frame: Frame, callee: ClassValue, arguments: Arguments, node: ast
 @register(CALLS, Instance)
 def call_instance(frame: Frame, callee: Instance, arguments: Arguments, node: ast.AST) -> Value:
     """`object(...)`, with the hooks of a module."""
-    value = _call_instance(frame, callee, arguments, node)
-    return hooked(frame, callee, arguments, value, node) if frame.machine.hooks else value
+    if not frame.machine.hooks:
+        return _call_instance(frame, callee, arguments, node)
+    with lent(frame, callee, node):
+        value = _call_instance(frame, callee, arguments, node)
+    return hooked(frame, callee, arguments, value, node)
 
 
 def _call_instance(frame: Frame, callee: Instance, arguments: Arguments, node: ast.AST) -> Value:

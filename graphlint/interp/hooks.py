@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 from graphlint.interp.dispatch import apply
 from graphlint.interp.frame import Frame
@@ -97,6 +98,31 @@ def hooked(frame: Frame, callee: Value, arguments: Arguments, value: Value, node
         if not hook.before:
             value = join_all([value if isinstance(each, Nothing) else each for each in members(returned)])
     return value
+
+
+@contextmanager
+def lent(frame: Frame, callee: Instance, node: ast.AST) -> Iterator[None]:
+    """While a module runs, its parts have the hooks that code around registered: `model.norm` is `self.norm` there."""
+    known = frame.machine.hooks
+    name = _name(frame, node.func) if isinstance(node, ast.Call) else ""
+    inside = {
+        Held(callee, each.name[len(held.name) + 1 :]): hooks
+        for held in (_places(frame, name) if name else ())
+        for each, hooks in known.items()
+        if each.owner is held.owner and each.name.startswith(f"{held.name}.")
+    }
+    added = [held for held in inside if held not in known]
+    outer = frame.machine.lent
+    if added:
+        # What was found of the same call elsewhere, where nobody has registered them, is another result.
+        frame.machine.lent = (*outer, *((held, tuple(inside[held])) for held in added))
+    known.update((held, inside[held]) for held in added)
+    try:
+        yield
+    finally:
+        frame.machine.lent = outer
+        for held in added:
+            del known[held]
 
 
 def own_hooks(frame: Frame, receiver: Instance, arguments: Arguments, value: Value, node: ast.AST) -> None:

@@ -92,6 +92,7 @@ class Machine:
         self.memos: dict[FunctionDecl, dict[ast.If, Memo]] = {}
         self.repeats: dict[FunctionDecl, Repeats] = {}
         self.hooks: dict[Held, list[Hook]] = {}
+        self.lent: tuple[object, ...] = ()
         self.scopes: dict[ClassDecl, Scope] = {}
         self.passed: dict[ast.stmt, frozenset[str]] = {}
         self.asked: dict[ast.If, frozenset[str]] = {}
@@ -123,7 +124,7 @@ class Machine:
         """What a call does; None where the analysis stops short."""
         # What is called outside of a region, such as by a constructor, makes objects that are there before the region.
         recording = frame is None or frame.recording
-        given = (function, arguments, recording)
+        given = (function, arguments, recording, self.lent)
         known = self.summaries.get(given)
         if known is not None:
             return known
@@ -137,7 +138,7 @@ class Machine:
         """The same, by what the parameters hold: calls that are written in different ways are often one."""
         decl = function.decl
         recording = frame is None or frame.recording
-        key = (decl, function.scope, function.receiver, tuple(env.values()), recording)
+        key = (decl, function.scope, function.receiver, tuple(env.values()), recording, self.lent)
         known = self.summaries.get(key)
         if known is not None:
             self.owe(known.depth if known.running else known.owed)
