@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from graphlint.events import HostCompare
+from graphlint.interp.conditions import truth
 from graphlint.interp.dispatch import apply, attribute, element
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame, Summary
@@ -16,6 +17,7 @@ from graphlint.interp.raising import raise_effect
 from graphlint.interp.transfers import special
 from graphlint.types import Confidence, Target
 from graphlint.values import (
+    EITHER,
     Arguments,
     ClassValue,
     ExternalObject,
@@ -62,6 +64,32 @@ def starmap(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     return Seq("iter", None, apply(frame, first(arguments) or Unknown(), given, node))
 
 
+@function("itertools.takewhile", "itertools.dropwhile", "itertools.filterfalse")
+def chosen(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    callee, whole = first(arguments) or Unknown(), first(arguments, 1) or Unknown()
+    held = element(frame, whole, node)
+    truth(frame, apply(frame, callee, Arguments((held,)), node), node, "filter")
+    return Seq("iter", None, held)
+
+
+@function("itertools.accumulate")
+def accumulate(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    held = element(frame, first(arguments) or Unknown(), node)
+    callee = first(arguments, 1, "func")
+    return Seq("iter", None, held if callee is None else join(held, apply(frame, callee, Arguments((held, held)), node)))
+
+
+@function("itertools.groupby")
+def groups(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    """Each key is compared with the one before."""
+    held, key = element(frame, first(arguments) or Unknown(), node), first(arguments, 1, "key")
+    made = held if key is None or isinstance(key, Nothing) else apply(frame, key, Arguments((held,)), node)
+    tensor = compared(made)
+    if tensor is not None:
+        frame.emit(HostCompare, node, min(tensor.sure, Confidence.LIKELY), builtin="groupby")
+    return Seq("iter", None, Seq("tuple", (made, Seq("iter", None, held))))
+
+
 HEAPS = "heappush heappushpop heapreplace heapify heappop merge nlargest nsmallest"
 BISECTIONS = "bisect bisect_left bisect_right insort insort_left insort_right"
 
@@ -106,6 +134,19 @@ def tree_map_only(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
 def tree_leaves(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     leaves = list(_leaves(first(arguments, 0, "tree") or Unknown()))
     return Seq("list", None, join_all(leaves) if leaves else Unknown())
+
+
+@function(*(f"{name}.{word}" for name in TREES for word in ("tree_all", "tree_any")))
+def tree_test(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    callee = first(arguments) or Unknown()
+    for leaf in _leaves(first(arguments, 1, "tree") or Unknown()):
+        truth(frame, apply(frame, callee, Arguments((leaf,)), node), node, "filter")
+    return EITHER
+
+
+@function(*(f"{name}.tree_flatten" for name in TREES))
+def tree_flatten(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    return Seq("tuple", (tree_leaves(frame, arguments, node), Opaque()))
 
 
 def _leaves(tree: Value, depth: int = 4) -> Iterator[Value]:

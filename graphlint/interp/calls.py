@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 
 from graphlint.effects.table import lookup, methods
+from graphlint.events import HostArgument
 from graphlint.interp import operations, torch_attributes, torch_calls, untraced
 from graphlint.interp.decorating import is_memoised
 from graphlint.interp.dispatch import ATTRIBUTES, CALLS, ELEMENTS, apply, attribute, count_unknown, element, item, register
 from graphlint.interp.frame import Frame
-from graphlint.interp.handlers import FUNCTIONS, METHODS, MODULE_METHODS, MethodHandler
+from graphlint.interp.handlers import FUNCTIONS, METHODS, MODULE_METHODS, MethodHandler, device_tensor
 from graphlint.interp.hooks import hooked, lent
 from graphlint.interp.kernels import is_kernel
 from graphlint.interp.objects import bound, class_member, is_module, record_of
@@ -213,7 +214,16 @@ def call_method(frame: Frame, callee: Method, arguments: Arguments, node: ast.AS
         return torch_calls.call_object_method(frame, receiver, callee.name, arguments, node)
     if isinstance(receiver, Instance):
         return _inherited(frame, receiver, callee.name, arguments, node)
+    if isinstance(receiver, Text):
+        _counted(frame, callee.name, arguments, node)
     return Unknown() if not isinstance(receiver, (Text, Opaque, Number)) else Opaque()
+
+
+def _counted(frame: Frame, name: str, arguments: Arguments, node: ast.AST) -> None:
+    """`"a".ljust(n)`: the methods of texts take numbers on the host."""
+    tensor = next((found for found in map(device_tensor, arguments.positional) if found is not None), None)
+    if tensor is not None:
+        frame.emit(HostArgument, node, min(tensor.sure, Confidence.LIKELY), call=name, argument="count")
 
 
 def _inherited(frame: Frame, receiver: Instance, name: str, arguments: Arguments, node: ast.AST) -> Value:

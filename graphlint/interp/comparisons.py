@@ -14,6 +14,7 @@ from graphlint.interp.conditions import truth
 from graphlint.interp.frame import Frame, expression
 from graphlint.interp.operators import place_of, surest
 from graphlint.interp.untraced import array_among
+from graphlint.types import Confidence
 from graphlint.values import (
     EITHER,
     FALSE,
@@ -75,7 +76,23 @@ def compare(frame: Frame, op: ast.cmpop, left: Value, right: Value, node: ast.Co
         if isinstance(left, (Nothing, Text, Seq)) or isinstance(right, (Nothing, Text, Seq)):
             return EITHER
         return Tensor(place_of(left, right), Kind.BOOL, highest_rank(left, right), surest(left, right))
+    if isinstance(left, (Seq, Table)) and type(left) is type(right):
+        _by_elements(frame, left, right, node)
     return _constant(op, left, right)
+
+
+def _by_elements(frame: Frame, left: Value, right: Value, node: ast.Compare) -> None:
+    """`[x] == [y]` compares one by one, and asks each comparison for its truth.
+
+    Where it is known what is in them: what a hint says are several may as well be one tensor.
+    """
+    one, other = on_device(left), on_device(right)
+    if (
+        one is not None
+        and other is not None
+        and all(isinstance(each, (Seq, Table)) and each.items for each in (left, right))
+    ):
+        frame.emit(HostCompare, node, min(one.sure, other.sure, Confidence.LIKELY), builtin="==")
 
 
 def _constant(op: ast.cmpop, left: Value, right: Value) -> Value:

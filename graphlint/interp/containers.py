@@ -13,6 +13,7 @@ from graphlint.interp.handlers import device_tensor, first, function, method
 from graphlint.interp.indexing import other_entry, with_entry
 from graphlint.interp.mutation import path_of, report_growth
 from graphlint.interp.objects import store_attribute
+from graphlint.types import Confidence
 from graphlint.values import (
     Arguments,
     Kind,
@@ -135,7 +136,16 @@ def sort(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> 
     return Nothing()
 
 
-@method(Seq, "reverse", "clear", "remove")
+@method(Seq, "remove")
+def remove(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    """Compares what it holds with what it is to take away, up to the first that is the same."""
+    sought, held = device_tensor(first(arguments)), on_device(receiver)
+    if sought is not None and held is not None:
+        frame.emit(HostCompare, node, min(sought.sure, held.sure, Confidence.LIKELY), builtin="remove")
+    return Nothing()
+
+
+@method(Seq, "reverse", "clear")
 def rearrange(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
     return Nothing()
 

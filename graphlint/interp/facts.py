@@ -31,6 +31,9 @@ from graphlint.values import (
     tensors_in,
 )
 
+MODE = "training"
+"""The name under which a module of torch's has its mode, where `eval()` or `train()` was called on it."""
+
 
 class Facts:
     """Parameters bound to values; implements `graphlint.effects.conditions.ArgumentFacts`."""
@@ -197,7 +200,9 @@ class Facts:
         return self._placed(parameter, Place.PINNED)
 
     def training(self) -> bool | None:
-        return None
+        known = self.constructor.get(MODE)
+        mode = UNKNOWN if known is None else constant_of(known)
+        return mode if isinstance(mode, bool) else None
 
     def grad(self) -> bool | None:
         return None

@@ -1,4 +1,4 @@
-"""Forward hooks: code that every call of a module runs besides its `forward`.
+"""Hooks of modules: code that every call of a module runs besides its `forward`, or that its backward pass runs.
 
 Equal objects are one value here, so a hook belongs to the name under which its module is held: `self.norm`, in every
 object of the class whose constructor registers it, or a variable of the function that does so.
@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from graphlint.interp.callbacks import GRADIENT, in_backward
 from graphlint.interp.dispatch import apply
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import first, method, module_method
@@ -33,7 +34,8 @@ from graphlint.values import (
     members,
 )
 
-REGISTERS = ("register_forward_hook", "register_forward_pre_hook")
+BACKWARD = ("register_full_backward_hook", "register_full_backward_pre_hook", "register_backward_hook")
+REGISTERS = ("register_forward_hook", "register_forward_pre_hook", *BACKWARD)
 HANDLE = "torch.utils.hooks.RemovableHandle"
 PARTS = frozenset({"children", "modules", "values"})
 NAMED_PARTS = frozenset({"named_children", "named_modules", "items"})
@@ -41,12 +43,16 @@ PAIRING = frozenset({"enumerate", "zip", "reversed", "list"})
 
 
 class Hook(NamedTuple):
-    """A function that is called with a module, its arguments and, unless it comes `before`, its result."""
+    """A function that is called with a module, its arguments and, unless it comes `before`, its result.
+
+    One for the backward pass is called with gradients instead.
+    """
 
     function: Value
     module: Value
     before: bool
     with_keywords: bool
+    backward: bool = False
 
 
 class Held(NamedTuple):
@@ -66,7 +72,8 @@ def register_hook(frame: Frame, receiver: Value, arguments: Arguments, node: ast
     held = _held(frame, node.func.value)
     if held is None or (isinstance(held.owner, Instance) and not is_building(frame, held.owner)):
         return Opaque()
-    hook = Hook(function, receiver, node.func.attr.endswith("pre_hook"), arguments.keyword("with_kwargs") is TRUE)
+    name = node.func.attr
+    hook = Hook(function, receiver, name.endswith("pre_hook"), arguments.keyword("with_kwargs") is TRUE, name in BACKWARD)
     known = frame.machine.hooks.setdefault(held, [])
     if hook not in known:
         known.append(hook)
@@ -89,6 +96,11 @@ def remove(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -
 def hooked(frame: Frame, callee: Value, arguments: Arguments, value: Value, node: ast.AST) -> Value:
     """The result of a call of a module, after its hooks."""
     for hook in list(_hooks(frame, callee, node)):
+        if hook.backward:
+            with in_backward(frame, node):
+                several: list[Value] = [Seq("tuple", (GRADIENT,))] * (1 if hook.before else 2)
+                apply(frame, hook.function, Arguments((callee, *several)), node)
+            continue
         given: list[Value] = [callee, Seq("tuple", arguments.positional)]
         if hook.with_keywords:
             given.append(Table(arguments.keywords))

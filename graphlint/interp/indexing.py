@@ -282,6 +282,7 @@ SOMETHING = Tensor(Place.DEVICE, Kind.ANY, None, Confidence.LIKELY)
 
 @register(ITEMS, Text)
 def text_item(frame: Frame, text: Text, index: Value, node: ast.AST) -> Value:
+    sequence_item(frame, Seq("tuple", None, Text()), index, node)
     return Text()
 
 

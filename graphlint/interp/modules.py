@@ -155,8 +155,6 @@ def relocated(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST
     "float",
     "double",
     "bfloat16",
-    "eval",
-    "train",
     "requires_grad_",
     "apply",
     "share_memory",
@@ -192,7 +190,6 @@ def module_append(frame: Frame, receiver: Value, arguments: Arguments, node: ast
 
 
 @module_method(
-    "register_full_backward_hook",
     "register_load_state_dict_post_hook",
     "register_state_dict_hook",
     "_register_load_state_dict_pre_hook",

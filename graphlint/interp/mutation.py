@@ -111,7 +111,7 @@ def defer(frame: Frame, node: ast.Assign) -> bool:
     return True
 
 
-AT_ONCE = frozenset({"register_forward_hook", "register_forward_pre_hook"})
+AT_ONCE = frozenset({"register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook"})
 """Calls that change what other attributes do, and not only what they give is of interest."""
 
 DEFERRABLE = (ast.Call, ast.ListComp, ast.DictComp, ast.GeneratorExp, ast.IfExp, ast.BoolOp)

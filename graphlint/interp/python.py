@@ -210,10 +210,21 @@ def filter_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     return Seq("iter", None, held)
 
 
-@function("builtins.iter", "builtins.reversed", "itertools.chain.from_iterable", "itertools.cycle", "itertools.islice")
+@function("builtins.iter", "builtins.reversed", "itertools.chain.from_iterable", "itertools.cycle")
 def iterate(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     value = first(arguments)
     return Seq("iter", None, element(frame, value, node) if value is not None else Unknown())
+
+
+@function("itertools.islice", "itertools.repeat")
+def counted(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    """What comes behind the first argument counts, on the host."""
+    value, *counts = arguments.positional or (Unknown(),)
+    name = ast.unparse(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else "islice"
+    tensor = next((found for found in map(device_tensor, counts) if found is not None), None)
+    if tensor is not None:
+        frame.emit(HostArgument, node, tensor.sure, call=name, argument="bound")
+    return Seq("iter", None, value if name == "repeat" else element(frame, value, node))
 
 
 @function("itertools.chain")

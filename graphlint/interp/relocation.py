@@ -11,11 +11,12 @@ import ast
 from graphlint.effects.table import lookup
 from graphlint.events import DeviceToHost, HostToDevice
 from graphlint.interp.dispatch import apply, attribute
+from graphlint.interp.facts import MODE
 from graphlint.interp.frame import Frame
-from graphlint.interp.handlers import first, method
+from graphlint.interp.handlers import first, method, module_method
 from graphlint.interp.placement import default_place, place_named
 from graphlint.types import Confidence
-from graphlint.values import Arguments, ExternalObject, Nothing, Place, Seq, Unknown, Value, join_all, members
+from graphlint.values import FALSE, TRUE, Arguments, ExternalObject, Nothing, Place, Seq, Unknown, Value, join_all, members
 
 MOVES = ("to", "cuda", "cpu")
 SAME = ("eval", "train", "half", "float", "double", "bfloat16", "requires_grad_", "share_memory", "compile")
@@ -78,6 +79,22 @@ def _settled(receiver: Value, place: Place) -> Value:
 
 def _each(value: Value, place: Place) -> Value:
     return join_all([_settled(member, place) for member in members(value)])
+
+
+@module_method("eval", "train")
+def switched(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    """A module of torch's with its mode, which is kept among what it was made with."""
+    if not isinstance(receiver, ExternalObject) or receiver.arguments is None or not isinstance(node, ast.Call):
+        return receiver
+    mode = (
+        FALSE if isinstance(node.func, ast.Attribute) and node.func.attr == "eval" else first(arguments, 0, "mode") or TRUE
+    )
+    others = tuple((name, value) for name, value in receiver.arguments.keywords if name != MODE)
+    changed = receiver.replace(arguments=receiver.arguments.replace(keywords=(*others, (MODE, mode))))
+    owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+    if isinstance(owner, ast.Name) and frame.env.get(owner.id) is receiver:
+        frame.env[owner.id] = changed
+    return changed
 
 
 @method(Seq, *MOVES, *SAME)

@@ -6,7 +6,7 @@ import ast
 
 from graphlint.effects import grammar
 from graphlint.effects.table import canonical, lookup
-from graphlint.interp.facts import Facts, bind_row
+from graphlint.interp.facts import MODE, Facts, bind_row
 from graphlint.interp.frame import Frame
 from graphlint.interp.placement import DTYPES
 from graphlint.interp.results import PLAIN, result
@@ -85,7 +85,7 @@ TENSORS = frozenset({"weight", "bias", "num_batches_tracked", "in_proj_weight", 
 
 def _module_attribute(owner: ExternalObject, name: str) -> Value:
     if name == "training":
-        return EITHER
+        return (owner.arguments.keyword(MODE) if owner.arguments is not None else None) or EITHER
     if name in TENSORS or name.startswith(("weight_", "bias_", "running_")):
         tensor: Value = Tensor(Place.DEVICE, Kind.FLOAT, None, Confidence.CERTAIN, "parameter")
         return join_all([tensor, Nothing()]) if name == "bias" else tensor
