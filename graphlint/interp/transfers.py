@@ -63,7 +63,7 @@ def move(frame: Frame, tensor: Tensor, place: Place | None, facts: Facts, node: 
     """The place of a tensor after a move to `place`; emits the copy that takes."""
     if place is None or place is tensor.place:
         return tensor.place
-    if place is Place.DEVICE and tensor.place in (Place.HOST, Place.PINNED):
+    if place is Place.DEVICE and tensor.place in (Place.HOST, Place.PINNED) and not _is_made_empty(node):
         if tensor.place is Place.HOST and _non_blocking(facts) and frame.machine.told.torch < UNPINNED_REFUSED:
             frame.emit(FrozenScalar, node, tensor.sure, what="pageable host tensor", recorded="address")
         elif not (tensor.place is Place.PINNED and _non_blocking(facts)):
@@ -82,6 +82,15 @@ def untyped_storage(frame: Frame, facts: Facts, node: ast.AST) -> Value:
         raise_effect(frame, facts.row, effect, facts, node)
     found = next(tensors_in(facts.value("self")), None)
     return ExternalObject("torch.UntypedStorage", None, Place.UNKNOWN if found is None else found.place)
+
+
+def _is_made_empty(node: ast.AST) -> bool:
+    """Whether what a method moves is made without elements, which takes no copy: `torch.tensor([]).to(device)`."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Attribute(attr=made), args=[first, *_]))):
+            literal = isinstance(first, (ast.List, ast.Tuple)) and not first.elts and made in ("tensor", "as_tensor")
+            return literal or (isinstance(first, ast.Constant) and first.value == 0 and made in ("empty", "zeros", "ones"))
+    return False
 
 
 def _beside_another(node: ast.AST) -> bool:

@@ -91,6 +91,9 @@ def outside(story: Story) -> Told:
             event = act.thing if act.name == "wait" else act.other if act.name == "wait_event" else None
             if event is None or event.kind is not Kind.EVENT or constant(argument(event, "external")) is True:
                 continue
+            waiting = act.thing if act.name == "wait_event" else act.other
+            if waiting is not None and _is_side(waiting) and not _waits(story, captured, waiting, captured.begin, index):
+                continue
             before = any(_records(each, event) for each in story.acts[: captured.begin])
             inside = any(_records(each, event) for each in story.acts[captured.begin : index])
             if before and not inside:
