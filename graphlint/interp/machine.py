@@ -24,7 +24,7 @@ from graphlint.interp.frame import Frame, Summary
 from graphlint.interp.leaving import left, take_over
 from graphlint.interp.memo import Memo
 from graphlint.interp.record import Record
-from graphlint.interp.room import refusal
+from graphlint.interp.room import MOST_WORK, refusal
 from graphlint.interp.told import NOTHING_TOLD, Told
 from graphlint.project import Assigned, ClassDecl, FunctionDecl, Module, Outside, Project, Resolved
 from graphlint.record import NamedTuple
@@ -97,7 +97,7 @@ class Machine:
         self.passed: dict[ast.stmt, frozenset[str]] = {}
         self.asked: dict[ast.If, frozenset[str]] = {}
         self.depth = 0
-        self.work = 0
+        self.left = MOST_WORK
 
     def apply(self, frame: Frame, callee: Value, arguments: Arguments, node: ast.AST) -> Value:
         return apply(frame, callee, arguments, node)
@@ -173,7 +173,7 @@ class Machine:
     def _may_enter(self, decl: FunctionDecl, frame: Frame | None, node: ast.AST) -> bool:
         """Whether there is room for one more activation; recursion is followed a few rounds deep."""
         rounds = self.stack.get(decl, ())
-        limit = refusal(self.depth, rounds, self.work)
+        limit = refusal(self.depth, rounds, self.left)
         if not limit:
             return True
         self.owe(rounds[0] if rounds else 0)
@@ -252,7 +252,7 @@ class Machine:
         frame.receiver = function.receiver
         frame.own = own_name(decl)
         self.depth += 1
-        self.work += 1
+        self.left -= 1
         frame.scope.running = True
         try:
             node = decl.node

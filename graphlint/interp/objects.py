@@ -21,7 +21,7 @@ from graphlint.interp.makers import passed
 from graphlint.interp.members import is_counter, late_writers
 from graphlint.interp.naming import is_host
 from graphlint.interp.record import Record
-from graphlint.interp.room import DEEPEST_CONSTRUCTION, MOST_WORK
+from graphlint.interp.room import DEEPEST_CONSTRUCTION
 from graphlint.outline import mentions
 from graphlint.project import ClassDecl, FunctionDecl, Outside, Symbol, assigned
 from graphlint.values import (
@@ -72,7 +72,7 @@ def record_of(machine: Machine, instance: Instance) -> Record:
     record = machine.records[instance] = Record(instance)
     record.depth = machine.depth + 1
     outer = machine.begin()
-    if machine.depth < DEEPEST_CONSTRUCTION and machine.work < MOST_WORK:
+    if machine.depth < DEEPEST_CONSTRUCTION and machine.left > 0:
         _build(machine, instance, record)
     else:
         machine.owe(0)

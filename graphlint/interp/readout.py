@@ -17,7 +17,7 @@ from graphlint.interp.frame import Frame, Link, Summary
 from graphlint.interp.hooks import own_hooks
 from graphlint.interp.machine import Machine
 from graphlint.interp.objects import record_of
-from graphlint.interp.room import MOST_WORK
+from graphlint.interp.room import MOST_AROUND, MOST_WORK
 from graphlint.interp.told import NOTHING_TOLD, Told
 from graphlint.project import ClassDecl, FunctionDecl, Module, Project
 from graphlint.record import NamedTuple
@@ -58,9 +58,9 @@ class Reader:
         for entry in entries:
             # A site is met while the code around it runs, which a result kept from another file would hide.
             machine = Machine(project, self._told) if isinstance(entry, Site) else self._shared
-            machine.work = 0
+            machine.left = MOST_AROUND if isinstance(entry, Site) else MOST_WORK
             found = list(_read_entry(machine, module, entry, self._given, reached, machine is self._shared))
-            if machine is self._shared and (machine.work >= MOST_WORK or any(each.failure is not None for each in found)):
+            if machine is self._shared and (machine.left <= 0 or any(each.failure is not None for each in found)):
                 # It keeps what was under way when the analysis stopped, as if that were finished.
                 self._shared = Machine(project, self._told)
                 # Where the work ran out depends on what was known before: alone, a region always ends at the same place.
@@ -82,7 +82,7 @@ def _read_entry(
     """
     try:
         for entered in enter(machine, entry, reached):
-            if whole and machine.work >= MOST_WORK:
+            if whole and machine.left <= 0:
                 return
             yield _told(*entered, given, reached)
     except Unfinished as error:
