@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from graphlint.effects.table import lookup
 from graphlint.events import HostCompare
 from graphlint.interp.conditions import truth
 from graphlint.interp.dispatch import apply, attribute, element
@@ -14,6 +15,7 @@ from graphlint.interp.frame import Frame, Summary
 from graphlint.interp.handlers import device_tensor, first, function, method
 from graphlint.interp.isinstance import split
 from graphlint.interp.raising import raise_effect
+from graphlint.interp.torch_calls import call_row
 from graphlint.interp.transfers import special
 from graphlint.types import Confidence, Target
 from graphlint.values import (
@@ -102,9 +104,12 @@ def ordered(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     if key is not None and not isinstance(key, Nothing):
         held = [apply(frame, key, Arguments((part,)), node) for part in held]
     tensor = next((found for found in map(compared, held) if found is not None), None)
+    name = ast.unparse(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else "heap"
     if tensor is not None:
-        name = ast.unparse(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else "heap"
         frame.emit(HostCompare, node, min(tensor.sure, Confidence.LIKELY), builtin=name)
+    full = f"{'bisect' if name in BISECTIONS else 'heapq'}.{name}"
+    if lookup(full) is not None:
+        call_row(frame, full, arguments, node, None)
     return join_all(held) if held else Unknown()
 
 

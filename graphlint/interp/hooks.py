@@ -10,12 +10,13 @@ import ast
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from graphlint.effects.table import lookup
 from graphlint.interp.callbacks import GRADIENT, in_backward
 from graphlint.interp.dispatch import apply
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import first, method, module_method
 from graphlint.interp.mutation import is_building, path_of
-from graphlint.interp.torch_calls import call_object_method
+from graphlint.interp.torch_calls import call_object_method, call_row
 from graphlint.record import NamedTuple
 from graphlint.syntax import stands_in, walk
 from graphlint.values import (
@@ -69,6 +70,9 @@ def register_hook(frame: Frame, receiver: Value, arguments: Arguments, node: ast
     function = first(arguments, 0, "hook")
     if function is None or not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return Opaque()
+    full = f"torch.nn.Module.{node.func.attr}"
+    if node.func.attr in BACKWARD and lookup(full) is not None:
+        call_row(frame, full, arguments, node, None, receiver)
     held = _held(frame, node.func.value)
     if held is None or (isinstance(held.owner, Instance) and not is_building(frame, held.owner)):
         return Opaque()

@@ -125,12 +125,14 @@ OF_MODULES = "torch.nn.Module."
 def call_object_method(frame: Frame, receiver: ExternalObject, name: str, arguments: Arguments, node: ast.AST) -> Value:
     full = f"{receiver.name}.{name}"
     row = lookup(full)
-    if row is None or (row.name.startswith(OF_MODULES) and name in MODULE_METHODS):
+    handler = MODULE_METHODS.get(name) if is_module(receiver) else None
+    if handler is not None and (row is None or row.name.startswith(OF_MODULES)):
+        if row is not None:
+            call_row(frame, full, arguments, node, receiver, receiver)
+        return handler(frame, receiver, arguments, node)
+    if row is None:
         if receiver.name.startswith("numpy."):
             return receiver
-        handler = MODULE_METHODS.get(name) if is_module(receiver) else None
-        if handler is not None:
-            return handler(frame, receiver, arguments, node)
         count_unknown(frame, node)
         return Unknown()
     has_self = bool(row.parameters) and row.parameters[0].name == "self"
