@@ -6,16 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from graphlint.confirm.build import from_file
-from graphlint.confirm.outcome import Outcome
-from graphlint.emulate import emulate, emulate_script
 from graphlint.testing import CAPTURE
-from tests.gpu.entries import entry_case
+from tests.emulated import outcome_of
 
 ROOT = Path(__file__).parents[1] / "fixtures"
 RESULTS = {"captures": "captures", "breaks": "refused", "stale": "stale"}
@@ -36,12 +32,6 @@ def marked() -> Iterator[tuple[str, str, str]]:
             found = CAPTURE.match(line)
             if found and COMPILED not in text and not {name, f"{name}:{found['entry']}"} & set(EXPLAINED):
                 yield name, found["entry"], found["outcome"]
-
-
-def outcome_of(path: Path, entry: str) -> Outcome:
-    if entry == "main":
-        return emulate_script(lambda: from_file(path).main("cuda"), target=entry)
-    return emulate(partial(entry_case, "cuda", str(path), entry), target=entry)
 
 
 def result_of(path: Path, entry: str) -> str:

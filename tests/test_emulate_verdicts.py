@@ -8,17 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from graphlint.confirm.build import from_file
-from graphlint.confirm.outcome import Outcome
-from graphlint.emulate import emulate, emulate_script
+from tests.emulated import outcome_of
 from tests.gpu import record
-from tests.gpu.entries import entry_case
 
 ROOT = Path(__file__).parents[1]
 ENOUGH = 0.97
@@ -39,12 +35,6 @@ def recorded(what: str) -> Iterator[tuple[str, dict[str, Any]]]:
     for each in json.loads(text)["targets"]:
         if each["result"] != "not-run" and each["target"] not in EXPLAINED:
             yield each["target"], each
-
-
-def outcome_of(path: Path, entry: str) -> Outcome:
-    if entry == "main":
-        return emulate_script(lambda: from_file(path).main("cuda"), target=entry)
-    return emulate(partial(entry_case, "cuda", str(path), entry), target=entry)
 
 
 def differences(path: Path, entry: str, verdict: dict[str, Any]) -> list[str]:

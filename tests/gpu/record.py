@@ -108,9 +108,14 @@ def entry(path: Path) -> str:
 
 def entry_plan(path: Path, name: str, target: str, compiled: bool = False) -> Plan:
     settings = replace(QUICK, compile=compiled)
-    if name == "main":
+    if captures_itself(path, name):
         return Plan(target, name, path=str(path), options=settings)
     return Plan(target, "entry_case", path=str(ENTRIES), init={"file": str(path), "entry": name}, options=settings)
+
+
+def captures_itself(path: Path, name: str) -> bool:
+    """Whether an entry is a program with captures of its own: it is called `main`, or takes no tensor."""
+    return name == "main" or re.search(rf"^def {name}\((device\b[^,)]*)?\)", path.read_text(), re.M) is not None
 
 
 def fixtures(options: argparse.Namespace) -> dict[str, Any]:
