@@ -22,6 +22,7 @@ class Roots:
         self._listed: dict[Path, frozenset[str]] = {}
         self._around: dict[tuple[Path, str], tuple[Path, ...]] = {}
         self._given: dict[Path, set[str]] = {}
+        self._outer: dict[Path, Path | None] = {}
         beside: dict[str, set[str]] = {}
         for path in map(str, paths):
             beside.setdefault(os.path.dirname(path), set()).add(path)
@@ -57,6 +58,7 @@ class Roots:
     def folders_of(self, names: Iterable[tuple[str, str]]) -> frozenset[str]:
         """The folders in which names, each with its home, come to stand for other files when an entry comes or goes."""
         found = {str(root) for root in self.folders}
+        found.update(str(each) for root in self.folders for each in self._up_to_package(root))
         there: dict[Path, Path] = {}
         for home, name in names:
             for candidate, below in self.candidates(name, Path(home)):
@@ -68,12 +70,29 @@ class Roots:
         key = (home, first)
         if key not in self._around:
             roots = dict.fromkeys((home, *self.folders))
+            # What lies in a package is imported by the package's name, whatever a folder on the way lacks.
+            open_ = (root for root in roots if root == home or self._package_around(root) is None)
             # The folder around a namespace package: one above the files that is called what an import begins with.
             around = (folder for root in roots for folder in (root, *list(root.parents)[:DEEPEST_ROOT]))
             above = [folder.parent for folder in around if folder.name == first]
-            inside = [root for root in roots if not self._names(root).isdisjoint((first, f"{first}.py"))]
+            inside = [root for root in open_ if not self._names(root).isdisjoint((first, f"{first}.py"))]
             self._around[key] = tuple(dict.fromkeys((*inside, *above)))
         return self._around[key]
+
+    def _package_around(self, root: Path) -> Path | None:
+        """The package that a folder without an `__init__.py` lies in, if it lies in one."""
+        if root not in self._outer:
+            above = list(root.parents)[:DEEPEST_ROOT]
+            self._outer[root] = next((each for each in above if (each / "__init__.py").is_file()), None)
+        return self._outer[root]
+
+    def _up_to_package(self, root: Path) -> Iterator[Path]:
+        """The folders that decide it."""
+        outer = self._package_around(root)
+        for each in root.parents if outer is not None else ():
+            yield each
+            if each == outer:
+                return
 
     def _names(self, folder: Path) -> frozenset[str]:
         if folder not in self._listed:

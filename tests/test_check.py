@@ -13,6 +13,7 @@ from graphlint.check import check, check_sources
 from graphlint.config import Config
 from graphlint.errors import ConfigError, UsageError
 from graphlint.events import Event, GraphBreak, HostRead, LimitReached
+from graphlint.interp import interpret
 from graphlint.judge import Read
 from graphlint.ledger import Ledger
 from graphlint.registry import Registry, registry
@@ -227,3 +228,14 @@ def test_a_baseline_accepts_what_it_lists(tmp_path: Path) -> None:
         run(baseline=str(file))
     with pytest.raises(ConfigError, match="--write-baseline"):
         run(baseline=str(tmp_path / "gone.json"))
+
+
+def test_a_file_called_torch_below_a_package_stands_for_torch_nowhere_else(tmp_path: Path, rules: Registry) -> None:
+    inner = tmp_path / "own" / "backends"
+    inner.mkdir(parents=True)
+    (tmp_path / "own" / "__init__.py").write_text("")
+    (inner / "torch.py").write_text("def array(x):\n    return x\n")
+    model = tmp_path / "model.py"
+    model.write_text("import torch\n\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return x.item()\n")
+    report = check([str(tmp_path)], Config(root=tmp_path), rules, interpret)
+    assert [(each.code, each.span.line) for each in report.findings] == [("GL101", 5)]
