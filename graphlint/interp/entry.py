@@ -2,6 +2,7 @@
 
 An annotation is believed.  Without one, an argument with a Python number, string or flag as default is such a value, and
 any other is a device tensor, unless the body uses it as something else: as a size, a flag, a dictionary, a module.
+What the body only hands on is what the functions it is given to use it as.
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ from typing import TYPE_CHECKING
 from graphlint.effects.table import lookup
 from graphlint.interp.annotations import annotated
 from graphlint.interp.binding import defaults, parameters, receiver_missing
+from graphlint.interp.handed import handed
 from graphlint.interp.naming import is_host
-from graphlint.project import FunctionDecl
+from graphlint.project import ClassDecl, FunctionDecl
 from graphlint.syntax import walk
 from graphlint.types import Confidence
 from graphlint.values import (
     EITHER,
     Bool,
+    Instance,
     Kind,
     Nothing,
     Number,
@@ -65,6 +68,8 @@ HOST_ONLY = frozenset({"numpy", "pin_memory", "is_pinned", "__array__"})
 
 ELSEWHERE = frozenset(name for kind in (dict, list, set, str) for name in dir(kind)) | {"values", "indices"}
 """Names that containers and strings have too: using one says nothing for a tensor."""
+DEEPEST_HAND = 3
+"""Calls along which a parameter is looked after."""
 
 
 def entry_arguments(
@@ -78,6 +83,8 @@ def entry_arguments(
     if receiver is not None and named and not receiver_missing(decl):
         env[named.pop(0).arg] = receiver
     uses = Uses(decl) if captured else None
+    if uses is not None:
+        uses.follow(machine, decl, receiver.decl if isinstance(receiver, Instance) else decl.owner)
     for arg in named:
         env[arg.arg] = _entry(machine, decl, arg, defaulted.get(arg.arg), uses)
     if spec.vararg is not None:
@@ -130,11 +137,11 @@ def _as_input(hint: Value) -> Value:
 class Uses:
     """How a function's body uses its parameters, read from its syntax once."""
 
-    __slots__ = ("called", "first", "host", "number", "other", "owner", "receiver", "tensor", "truth")
+    __slots__ = ("called", "first", "handed", "host", "names", "number", "other", "owner", "receiver", "tensor", "truth")
 
     def __init__(self, decl: FunctionDecl) -> None:
         self.owner = decl.owner
-        names = [arg.arg for arg in parameters(decl)]
+        names = self.names = [arg.arg for arg in parameters(decl)]
         self.receiver = names.pop(0) if names and decl.owner is not None else ""
         self.first = names[0] if names else ""
         self.host: set[str] = set()
@@ -143,10 +150,26 @@ class Uses:
         self.other: set[str] = set()
         self.truth: set[str] = set()
         self.called: set[str] = set()
+        self.handed: set[str] = set()
         body = decl.node.body
         for statement in body if isinstance(body, list) else [body]:
             for node in walk(statement):
                 self._note(node)
+
+    def follow(self, machine: Machine, decl: FunctionDecl, owner: ClassDecl | None, depth: int = DEEPEST_HAND) -> None:
+        """Look in the functions that are given a parameter for what the body does not say itself."""
+        for name in self.names if depth else ():
+            if not self._is_told(name) and any(
+                _uses_as_tensor(machine, callee, parameter, owner, depth - 1)
+                for callee, parameter in handed(machine, decl, owner, name)
+            ):
+                self.handed.add(name)
+
+    def _is_told(self, name: str) -> bool:
+        return name in self.tensor or name in self.number or self.is_other(name)
+
+    def is_other(self, name: str) -> bool:
+        return any(name in found for found in (self.host, self.other, self.truth, self.called))
 
     def _note(self, node: ast.AST) -> None:
         match node:
@@ -216,8 +239,15 @@ class Uses:
             return Unknown()
         if name in self.other or name in self.truth:
             return Unknown() if name in self.other else Opaque()
-        sure = Confidence.LIKELY if name == self.first else Confidence.POSSIBLE
+        sure = Confidence.LIKELY if name == self.first or name in self.handed else Confidence.POSSIBLE
         return Tensor(Place.DEVICE, Kind.ANY, None, sure, "input")
+
+
+def _uses_as_tensor(machine: Machine, decl: FunctionDecl, name: str, owner: ClassDecl | None, depth: int) -> bool:
+    uses = Uses(decl)
+    uses.names = [name]
+    uses.follow(machine, decl, None if decl.owner is None else owner, depth)
+    return (name in uses.tensor or name in uses.handed) and not uses.is_other(name)
 
 
 def _counted(node: ast.expr | None) -> Iterator[str]:
