@@ -123,3 +123,10 @@ def _parts(target: ast.expr) -> Iterator[ast.expr]:
         yield from _parts(target.value)
     else:
         yield target
+
+
+def refuses(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether it only raises `NotImplementedError`: what is called in its place is a derived class's."""
+    *before, last = function.body
+    is_only = all(isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant) for each in before)
+    return is_only and isinstance(last, ast.Raise) and "NotImplementedError" in ast.dump(last)

@@ -161,9 +161,14 @@ def _list_part(frame: Frame, tensor: Tensor, part: Seq, node: ast.AST) -> None:
     if part.form == "tuple" and part.items is None:
         _tuple_of_unknown_length(frame, tensor, part, node)
         return
-    if not any(isinstance(member, (SliceValue, Nothing)) for member in members(part.element())):
+    if not _cuts(part):
         sure = tensor.sure if part.form == "list" else min(tensor.sure, Confidence.LIKELY)
         frame.emit(HostIndex, node, sure, what="list")
+
+
+def _cuts(part: Seq) -> bool:
+    """Slices among the parts: a component each, of which nothing is uploaded."""
+    return any(isinstance(member, (SliceValue, Nothing)) for member in members(part.element()))
 
 
 def _tuple_of_unknown_length(frame: Frame, tensor: Tensor, part: Seq, node: ast.AST) -> None:
@@ -337,10 +342,12 @@ def _store_tensor(frame: Frame, tensor: Tensor, index: Value, value: Value, targ
             _store_into_host(frame, tensor, index, value, target)
         return
     parts = [part for part, _ in _parts(index, target)]
+    if isinstance(index, Seq) and index.form == "tuple" and index.items is None:
+        parts = list(members(index.element()))
     for part in parts:
         if isinstance(part, SliceValue):
             _bounds(frame, tensor, part, target)
-        elif isinstance(part, Seq) and part.form in ("list", "tuple") and part.items != ():
+        elif isinstance(part, Seq) and part.form in ("list", "tuple") and part.items != () and not _cuts(part):
             frame.emit(HostIndex, target, tensor.sure, what="list")
         elif isinstance(part, Tensor) and part.place is Place.HOST and part.rank != 0:
             frame.emit(HostIndex, target, min(tensor.sure, part.sure), what="host tensor")

@@ -28,6 +28,7 @@ from graphlint.interp.room import MOST_WORK, refusal
 from graphlint.interp.told import NOTHING_TOLD, Told
 from graphlint.project import Assigned, ClassDecl, FunctionDecl, Module, Outside, Project, Resolved
 from graphlint.record import NamedTuple
+from graphlint.syntax import refuses
 from graphlint.types import Region, Target
 from graphlint.values import (
     Arguments,
@@ -260,7 +261,7 @@ class Machine:
                 summary.returned = frame.eval(node.body)
             else:
                 frame.run(node.body)
-                summary.returned = _returned(frame)
+                summary.returned = Unknown() if refuses(node) else _returned(frame)
                 summary.left = left(frame) if frame.stored or frame.opened else {}
         finally:
             self.depth -= 1

@@ -24,6 +24,7 @@ from graphlint.interp.record import Record
 from graphlint.interp.room import DEEPEST_CONSTRUCTION
 from graphlint.outline import mentions
 from graphlint.project import ClassDecl, FunctionDecl, Outside, Symbol, assigned
+from graphlint.syntax import refuses
 from graphlint.values import (
     EITHER,
     Arguments,
@@ -281,7 +282,7 @@ def _method(
             Candidate(bound(frame.machine.decorated(each, start=each.owner), receiver.replace(decl=cls)))
             for cls, each in overrides(receiver.decl, symbol.name)
         ]
-        return join_all([method, *found])
+        return join_all(found if found and refuses(symbol) else [method, *found])
     return method
 
 
@@ -290,10 +291,7 @@ def is_abstract(symbol: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     body = [node for node in symbol.body if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))]
     if not body or any(_last(item) == "abstractmethod" for item in symbol.decorator_list):
         return True
-    if len(body) != 1:
-        return False
-    refuses = isinstance(body[0], ast.Raise) and "NotImplementedError" in ast.dump(body[0])
-    return refuses or isinstance(body[0], ast.Pass)
+    return len(body) == 1 and (refuses(symbol) or isinstance(body[0], ast.Pass))
 
 
 def overrides(decl: ClassDecl, name: str) -> list[tuple[ClassDecl, FunctionDecl]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 
-from graphlint.events import HostBranch
 from graphlint.interp.agreeing import note_arms, note_choice
 from graphlint.interp.assignment import assign
 from graphlint.interp.capturing import step_in, step_out
@@ -40,7 +39,6 @@ from graphlint.values import (
     Seq,
     Tensor,
     Text,
-    Unknown,
     Value,
 )
 
@@ -378,23 +376,3 @@ def _is_running(frame: Frame, name: str) -> bool:
 @statement(ast.Pass)
 def run_pass(frame: Frame, node: ast.Pass) -> None:
     return
-
-
-@statement(ast.Match)
-def run_match(frame: Frame, node: ast.Match) -> None:
-    subject = frame.eval(node.subject)
-    if isinstance(subject, Tensor):
-        frame.emit(HostBranch, node.subject, subject.sure, construct="match")
-    before = frame.save()
-    ends = [before]
-    for case in node.cases:
-        frame.restore(State(dict(before.env), before.live))
-        for inner in ast.walk(case.pattern):
-            name = getattr(inner, "name", None) or getattr(inner, "rest", None)
-            if isinstance(name, str):
-                frame.env[name] = subject if inner is case.pattern else Unknown()
-        if case.guard is not None:
-            test(frame, case.guard, "if")
-        frame.run(case.body)
-        ends.append(State(frame.env, frame.live))
-    frame.merge(*ends)
