@@ -102,13 +102,24 @@ def defer(frame: Frame, node: ast.Assign) -> bool:
     if not isinstance(target.value, ast.Name):
         # `self.config.flag = call(...)`: an attribute of something else than what is being made.
         return True
-    if frame.env.get(target.value.id) is not receiver:
+    if frame.env.get(target.value.id) is not receiver or _reads(node.value, target.value.id, target.attr):
         return False
     record = frame.machine.records[receiver]
     record.make(frame.machine, target.attr)
     record.write(target.attr, Deferred(frame, node.value), not frame.conditional)
     frame.env.pop(f"{target.value.id}.{target.attr}", None)
     return True
+
+
+def _reads(node: ast.expr, owner: str, name: str) -> bool:
+    """Whether an expression takes what the attribute held so far: put off, it would find itself there."""
+    return any(
+        isinstance(each, ast.Attribute)
+        and each.attr == name
+        and isinstance(each.value, ast.Name)
+        and each.value.id == owner
+        for each in walk(node)
+    )
 
 
 AT_ONCE = frozenset({"register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook"})

@@ -6,6 +6,7 @@ import ast
 
 from graphlint.events import HostBranch
 from graphlint.interp.binding import own_name
+from graphlint.interp.emptied import empties
 from graphlint.interp.frame import Frame
 from graphlint.interp.marking import method_of, scope_of
 from graphlint.interp.memo import Memo, function_fills, memos, method_fills
@@ -25,6 +26,8 @@ def part_run_once(frame: Frame, node: ast.If) -> str:
         known = frame.machine.memos[decl] = memos(decl, frame.machine.project)
     memo = known.get(node)
     if memo is None or not all(_lasts(frame, word) for word in memo.asked) or _waits(frame, node.test):
+        return ""
+    if any(_is_emptied(frame, word) for word in memo.asked):
         return ""
     if memo.functions:
         return memo.part if _filled_by_function(frame, memo) else ""
@@ -83,6 +86,13 @@ def _called_on(value: ast.expr, holder: str) -> str:
         case ast.Call(func=ast.Attribute(value=owner, attr=name)) if spelled(owner) == holder:
             return name
     return ""
+
+
+def _is_emptied(frame: Frame, word: str) -> bool:
+    """Whether every call of the module empties what is asked about, so that nothing of it lasts from the warm-up."""
+    root, _, name = word.partition(".")
+    owners = [each for each in members(frame.scope.find(root) or Nothing()) if isinstance(each, Instance)]
+    return any(empties(frame.machine.project, each.decl, name) for each in owners)
 
 
 def _waits(frame: Frame, test: ast.expr) -> bool:
