@@ -22,6 +22,7 @@ from graphlint.interp.members import is_counter, late_writers
 from graphlint.interp.naming import is_host
 from graphlint.interp.record import Record
 from graphlint.interp.room import DEEPEST_CONSTRUCTION
+from graphlint.interp.taken_along import along
 from graphlint.outline import mentions
 from graphlint.project import ClassDecl, FunctionDecl, Outside, Symbol, assigned
 from graphlint.syntax import refuses
@@ -197,6 +198,8 @@ def _call_getter(frame: Frame, value: Instance, getter: tuple[ClassDecl, list[Sy
 def _written(machine: Machine, value: Instance, record: Record, name: str) -> Value | None:
     """What `__init__` and later writers put into the attribute."""
     first = record.read(machine, name)
+    if first is not None and not record.building:
+        first = along(machine.project, value.decl, name, first)
     if isinstance(first, Bool) and not record.building:
         # A flag stays one, whoever switches it.
         return EITHER
