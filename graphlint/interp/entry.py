@@ -35,11 +35,11 @@ from graphlint.values import (
     Text,
     Unknown,
     Value,
-    doubtful,
     hosted,
     join,
     join_all,
     members,
+    or_numbers,
 )
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _entry(machine: Machine, decl: FunctionDecl, arg: ast.arg, default: ast.expr
         hint = annotated(machine, decl.module, arg.annotation, decl.owner)
         if not isinstance(hint, Unknown):
             given = hosted(_as_input(hint)) if is_host(arg.arg) or (uses and arg.arg in uses.host) else _as_input(hint)
-            return join(given, _open(known)) if default is not None else given
+            return or_numbers(join(given, _open(known))) if default is not None else given
     if default is not None and not isinstance(known, Nothing):
         return _open(known)
     guess = Unknown() if uses is None else uses.guess(arg.arg)
@@ -130,8 +130,7 @@ def _open(default: Value) -> Value:
 def _as_input(hint: Value) -> Value:
     """What an annotation says as an argument; of `int | Tensor`, either will do, and most callers give the number."""
     found = [member.replace(role="input") if isinstance(member, Tensor) else member for member in members(hint)]
-    given = join_all(found)
-    return doubtful(given) if any(isinstance(member, Number) for member in found) else given
+    return or_numbers(join_all(found))
 
 
 class Uses:

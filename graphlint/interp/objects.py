@@ -52,6 +52,7 @@ from graphlint.values import (
     loosened,
     members,
     on_device,
+    or_numbers,
     tensors_in,
 )
 
@@ -125,7 +126,7 @@ def guessed(machine: Machine, decl: FunctionDecl) -> dict[str, Value]:
 def _guess(hint: Value | None, default: Value | None) -> Value:
     if hint is not None and not isinstance(hint, Unknown):
         given = loosened(hint)
-        return given if default is None else join(given, loosened(default))
+        return or_numbers(given if default is None else join(given, loosened(default)))
     if default is None:
         return Opaque()
     return join(Opaque(), default) if isinstance(default, Nothing) else loosened(default)

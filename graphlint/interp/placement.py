@@ -70,7 +70,7 @@ def is_pinned(facts: Facts) -> bool:
 def _moved(value: Value, place: Place | None, kind: Kind | None) -> Value:
     if not isinstance(value, Tensor):
         return value
-    sure = value.sure if place is not Place.UNKNOWN else Confidence.LIKELY
+    sure = value.sure if place is not Place.UNKNOWN else min(value.sure, Confidence.LIKELY)
     return value.replace(
         place=value.place if place is None else Place.DEVICE if place is Place.UNKNOWN else place,
         kind=value.kind if kind is None else kind,

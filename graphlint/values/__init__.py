@@ -34,6 +34,7 @@ from graphlint.values.containers import (
     members,
     on_device,
     one_of,
+    or_numbers,
     tensors_in,
 )
 from graphlint.values.plain import (
@@ -97,5 +98,6 @@ __all__ = [
     "members",
     "on_device",
     "one_of",
+    "or_numbers",
     "tensors_in",
 ]

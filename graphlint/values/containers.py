@@ -233,6 +233,17 @@ def doubtful(value: Value) -> Value:
     )
 
 
+def or_numbers(value: Value) -> Value:
+    """What may be a tensor, or as well a number or several: most callers give the numbers."""
+    return doubtful(value) if any(_is_numeric(member) for member in members(value)) else value
+
+
+def _is_numeric(value: Value) -> bool:
+    if isinstance(value, Seq) and value.items != ():
+        return all(isinstance(member, Number) for member in members(value.element()))
+    return isinstance(value, Number)
+
+
 def tensors_in(value: Value | None, depth: int = 3) -> Iterator[Tensor]:
     """The tensors that a value is or holds."""
     if value is None or depth < 0:
