@@ -11,6 +11,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from graphlint.interp.annotations import annotated
+from graphlint.interp.appended import filled
 from graphlint.interp.binding import bind, defaults, parameters
 from graphlint.interp.carried import key_of
 from graphlint.interp.dispatch import ATTRIBUTES, ITEMS, apply, attribute, item, register
@@ -200,7 +201,7 @@ def _written(machine: Machine, value: Instance, record: Record, name: str) -> Va
     """What `__init__` and later writers put into the attribute."""
     first = record.read(machine, name)
     if first is not None and not record.building:
-        first = along(machine.project, value.decl, name, first)
+        first = filled(machine, value, name, along(machine.project, value.decl, name, first))
     if isinstance(first, Bool) and not record.building:
         # A flag stays one, whoever switches it.
         return EITHER
