@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from graphlint.project import ClassDecl, FunctionDecl, Module, Project
 from graphlint.record import NamedTuple
-from graphlint.syntax import walk
+from graphlint.syntax import last_called, walk
 
 CAPTURING_WORDS = ("graph(", "make_graphed_callables", "torch.compile", "capture_begin")
 CAPTURING = re.compile(r"\bgraph\(|make_graphed_callables|torch\.compile|capture_begin")
@@ -143,20 +143,20 @@ def _calls_given(node: ast.AST, function: ast.FunctionDef) -> bool:
 
 def called(node: ast.AST) -> frozenset[str]:
     """The last names of what is called below a node."""
-    return frozenset(last(each) for each in walk(node) if isinstance(each, ast.Call))
+    return frozenset(last_called(each) for each in walk(node) if isinstance(each, ast.Call))
 
 
 def hands(node: ast.AST, givens: frozenset[str]) -> bool:
     """Whether something is handed to one of these."""
     return bool(givens) and any(
-        last(each) in givens for each in walk(node) if isinstance(each, ast.Call) and (each.args or each.keywords)
+        last_called(each) in givens for each in walk(node) if isinstance(each, ast.Call) and (each.args or each.keywords)
     )
 
 
 def enters(node: ast.AST, managers: frozenset[str]) -> bool:
     """Whether a `with` of a function or of the module's top is about one of these."""
     return bool(managers) and any(
-        isinstance(item.context_expr, ast.Call) and last(item.context_expr) in managers
+        isinstance(item.context_expr, ast.Call) and last_called(item.context_expr) in managers
         for each in walk(node)
         if isinstance(each, ast.With)
         for item in each.items
@@ -169,7 +169,7 @@ def _begins(node: ast.AST) -> bool:
         case ast.Call(func=ast.Attribute(attr="capture_begin")):
             return True
         case ast.Call(func=ast.Attribute(attr="enter_context"), args=[ast.Call() as inner]):
-            return last(inner) == "graph"
+            return last_called(inner) == "graph"
     return False
 
 
@@ -180,18 +180,16 @@ def _yields(node: ast.AST) -> bool:
 def captures(node: ast.AST) -> bool:
     """Whether a node begins a capture, or compiles."""
     if isinstance(node, (ast.With, ast.AsyncWith)):
-        return any(last(item.context_expr) == "graph" for item in node.items if isinstance(item.context_expr, ast.Call))
+        return any(
+            last_called(item.context_expr) == "graph" for item in node.items if isinstance(item.context_expr, ast.Call)
+        )
     if isinstance(node, ast.Call):
-        return last(node) == "make_graphed_callables" or _begins(node) or _is_graph(node.func) or is_compile(node.func)
+        return (
+            last_called(node) == "make_graphed_callables" or _begins(node) or _is_graph(node.func) or is_compile(node.func)
+        )
     return isinstance(node, ast.FunctionDef) and any(
         is_compile(part.func if isinstance(part, ast.Call) else part) for part in node.decorator_list
     )
-
-
-def last(node: ast.expr) -> str:
-    """The last name of what is called, or of an expression."""
-    func = node.func if isinstance(node, ast.Call) else node
-    return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
 
 
 def is_compile(node: ast.expr) -> bool:
@@ -204,4 +202,4 @@ def is_compile(node: ast.expr) -> bool:
 
 def _is_graph(node: ast.expr) -> bool:
     """`torch.cuda.graph`, kept to be entered later."""
-    return isinstance(node, ast.Attribute) and node.attr == "graph" and last(node.value) == "cuda"
+    return isinstance(node, ast.Attribute) and node.attr == "graph" and last_called(node.value) == "cuda"

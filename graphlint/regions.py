@@ -23,14 +23,13 @@ from graphlint.captors import (
     imported,
     is_compile,
     joined,
-    last,
     matches,
     own,
 )
 from graphlint.project import ClassDecl, FunctionDecl, Module, Outside, Project
 from graphlint.record import NamedTuple
 from graphlint.source import lines
-from graphlint.syntax import nested, walk
+from graphlint.syntax import last_called, nested, walk
 
 SITE_WORDS = ("graph", "capture_begin", "compile", '"fn"', "'fn'")
 """One of these is in all code that captures, compiles or hands out a case."""
@@ -101,7 +100,7 @@ def _drives(node: ast.ClassDef) -> bool:
     """Whether a class captures and replays itself, so that its `forward` is around a region and not in one."""
     return any(
         (isinstance(inner, (ast.With, ast.AsyncWith)) and captures(inner))
-        or (isinstance(inner, ast.Call) and last(inner) in ("capture_begin", "replay"))
+        or (isinstance(inner, ast.Call) and last_called(inner) in ("capture_begin", "replay"))
         for inner in walk(node)
     )
 
@@ -159,7 +158,7 @@ def sites(project: Project, module: Module) -> Iterator[Site | Given]:
     captors = joined(own(every), captors) if captures_itself else captors
     for node, owner in every:
         decl = module.function(node, owner, node.name)
-        if any(last(mark) in captors.givens for mark in node.decorator_list):
+        if any(last_called(mark) in captors.givens for mark in node.decorator_list):
             yield Given(decl)
         elif _is_site(module, node) or _calls(node, captors):
             yield Site(module, decl)

@@ -130,3 +130,13 @@ def refuses(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     *before, last = function.body
     is_only = all(isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant) for each in before)
     return is_only and isinstance(last, ast.Raise) and "NotImplementedError" in ast.dump(last)
+
+
+def last(node: ast.AST) -> str:
+    """The last word of a plain or dotted name; "" for anything else."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def last_called(node: ast.AST) -> str:
+    """The same, of a call the name of what it calls."""
+    return last(node.func if isinstance(node, ast.Call) else node)

@@ -9,6 +9,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from graphlint.project import Assigned, ClassDecl, Module, Outside
+from graphlint.syntax import last
 from graphlint.types import Confidence
 from graphlint.values import (
     EITHER,
@@ -107,16 +108,10 @@ def _parse(text: str) -> ast.expr | None:
         return None
 
 
-def _last(node: ast.expr) -> str:
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""
-
-
 def _generic(
     machine: Machine, module: Module, base: ast.expr, inner: ast.expr, owner: ClassDecl | None, depth: int
 ) -> Value:
-    name = _last(base)
+    name = last(base)
     parts = inner.elts if isinstance(inner, ast.Tuple) else [inner]
 
     def inside(part: ast.expr) -> Value:
@@ -169,7 +164,7 @@ def _named(machine: Machine, module: Module, node: ast.expr, depth: int) -> Valu
         return outside(found.name)
     if isinstance(found, Assigned) and len(found.values) == 1:
         return annotated(machine, found.module, found.values[0], None, depth + 1)
-    return PLAIN.get(_last(node), Unknown()) if found is None else Unknown()
+    return PLAIN.get(last(node), Unknown()) if found is None else Unknown()
 
 
 def outside(name: str) -> Value:

@@ -14,7 +14,7 @@ from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame, Summary
 from graphlint.interp.handlers import device_tensor, first, function, method
 from graphlint.interp.isinstance import split
-from graphlint.interp.raising import raise_effect
+from graphlint.interp.raising import raise_effects
 from graphlint.interp.torch_calls import call_row
 from graphlint.interp.transfers import special
 from graphlint.types import Confidence, Target
@@ -93,10 +93,10 @@ def groups(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
 
 
 HEAPS = "heappush heappushpop heapreplace heapify heappop merge nlargest nsmallest"
-BISECTIONS = "bisect bisect_left bisect_right insort insort_left insort_right"
+BISECTIONS = ("bisect", "bisect_left", "bisect_right", "insort", "insort_left", "insort_right")
 
 
-@function(*(f"heapq.{name}" for name in HEAPS.split()), *(f"bisect.{name}" for name in BISECTIONS.split()))
+@function(*(f"heapq.{name}" for name in HEAPS.split()), *(f"bisect.{name}" for name in BISECTIONS))
 def ordered(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     """A heap or a sorted list compares what it holds with what it is given."""
     key = arguments.keyword("key")
@@ -182,12 +182,6 @@ def _branch(frame: Frame, callee: Value, tree: Seq | Table, kind: Value | None, 
     held = tree.items
     items = None if held is None else tuple(_mapped(frame, callee, each, kind, node, depth) for each in held)
     return Seq(tree.form, items, rest)
-
-
-def raise_effects(frame: Frame, facts: Facts, node: ast.AST) -> None:
-    """What the call does by itself, as its row has it."""
-    for effect in facts.row.effects:
-        raise_effect(frame, facts.row, effect, facts, node)
 
 
 @special("concurrent.futures.Executor.submit")

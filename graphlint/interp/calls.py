@@ -7,7 +7,7 @@ import ast
 from graphlint.effects.table import lookup, methods
 from graphlint.events import HostArgument
 from graphlint.interp import operations, torch_attributes, torch_calls, untraced
-from graphlint.interp.decorating import is_memoised
+from graphlint.interp.decorating import is_kept_out, is_memoised
 from graphlint.interp.dispatch import ATTRIBUTES, CALLS, ELEMENTS, apply, attribute, count_unknown, element, item, register
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import FUNCTIONS, METHODS, MODULE_METHODS, MethodHandler, device_tensor
@@ -61,7 +61,7 @@ PAIR = ("values", "indices")
 def call_function(frame: Frame, callee: Function, arguments: Arguments, node: ast.AST) -> Value:
     if frame.machine.told.is_eager(frame.machine.project, callee.decl):
         return _call_eagerly(frame, callee, arguments, node)
-    if untraced.is_kept_out(frame.machine.project, callee.decl):
+    if is_kept_out(frame.machine, callee.decl):
         return untraced.call(frame, callee, arguments, node)
     if is_kernel(frame.machine.project, callee.decl):
         count_unknown(frame, node)
@@ -274,14 +274,10 @@ def _is_autograd_function(frame: Frame, decl: ClassDecl) -> bool:
     )
 
 
-OVERLOADS = frozenset({"default", "Tensor", "Scalar", "Tensor_Scalar", "dim", "self", "int"})
-"""What may follow the name of an operator: `torch.ops.aten.nonzero.default`."""
-
-
 @register(ATTRIBUTES, External)
 def external_attribute(frame: Frame, value: External, name: str, node: ast.AST) -> Value:
-    if name in OVERLOADS and lookup(value.name) is not None and lookup(f"{value.name}.{name}") is None:
-        return value
+    if value.name.startswith("torch.ops.") and lookup(value.name) is not None:
+        return value  # an overload: `torch.ops.aten.nonzero.default`
     return torch_attributes.external_attribute(f"{value.name}.{name}")
 
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import ast
 
+from graphlint.captors import BEGINS
 from graphlint.interp.frame import Frame, Opened, Summary
 from graphlint.record import NamedTuple
 
-BEGIN, END = "capture_begin", "capture_end"
 STACK = "contextlib.ExitStack"
 
 
@@ -71,4 +71,4 @@ def step_in(frame: Frame, suspended: Suspended) -> None:
 
 def begins(body: ast.AST) -> bool:
     """Whether code calls `capture_begin`."""
-    return any(isinstance(each, ast.Attribute) and each.attr == BEGIN for each in ast.walk(body))
+    return any(isinstance(each, ast.Attribute) and each.attr == BEGINS for each in ast.walk(body))

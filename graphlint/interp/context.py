@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from graphlint.captors import BEGINS, ENDS
 from graphlint.effects.table import lookup
 from graphlint.events import Synchronize
 from graphlint.interp import untraced
-from graphlint.interp.capturing import BEGIN, END, STACK, begins, close, close_to
+from graphlint.interp.capturing import STACK, begins, close, close_to
 from graphlint.interp.carried import Touch
 from graphlint.interp.dispatch import apply, attribute, element
 from graphlint.interp.frame import Frame, Link, Opened, Summary
@@ -115,8 +116,8 @@ def _close_stack(frame: Frame, node: ast.Call, owner: ast.expr, args: list[ast.e
 
 
 SWITCHES: dict[str, Callable[[Frame, ast.Call, ast.expr, list[ast.expr]], None]] = {
-    BEGIN: _begin,
-    END: _end,
+    BEGINS: _begin,
+    ENDS: _end,
     "enter_context": _enter_context,
     "__enter__": _enter_context,
     "__exit__": _leave_context,
@@ -157,7 +158,7 @@ def _captures(frame: Frame, node: ast.expr, value: Value) -> bool:
 
 def _yields_captured(frame: Frame, decl: FunctionDecl) -> bool:
     """Whether a generator yields in a block that captures, or behind the beginning of a capture."""
-    if mentions(decl.node, BEGIN) and begins(decl.node):
+    if mentions(decl.node, BEGINS) and begins(decl.node):
         return any(isinstance(part, ast.Yield) for part in walk(decl.node))
     return any(
         isinstance(each, ast.With)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from graphlint.interp.machine import Machine
 
 MEMOISING = (Outside("functools.lru_cache"), Outside("functools.cache"))
+KEEPING_OUT = tuple(map(Outside, ("torch.compiler.disable", "torch._dynamo.disable", "torch._dynamo.decorators.disable")))
 
 
 class Decorators:
@@ -24,6 +25,7 @@ class Decorators:
         self.memoised: dict[FunctionDecl, bool] = {}
         self.caching: dict[FunctionDecl, bool] = {}
         self.wrapping: dict[FunctionDecl, bool] = {}
+        self.kept_out: dict[FunctionDecl, bool] = {}
 
 
 def decorate(frame: Frame, decorators: list[ast.expr], function: Value) -> Value:
@@ -54,10 +56,23 @@ def is_memoised(machine: Machine, decl: FunctionDecl) -> bool:
     memoised = machine.decorators.memoised
     known = memoised.get(decl)
     if known is None:
-        marks = getattr(decl.node, "decorator_list", [])
-        names = [machine.project.dotted(decl.module, each.func if isinstance(each, ast.Call) else each) for each in marks]
-        known = memoised[decl] = any(name in MEMOISING or _memoises(machine, name) for name in names)
+        known = memoised[decl] = any(name in MEMOISING or _memoises(machine, name) for name in _marks(machine, decl))
     return known
+
+
+def is_kept_out(machine: Machine, decl: FunctionDecl) -> bool:
+    """Whether a decorator says that Dynamo is not to trace a function."""
+    kept_out = machine.decorators.kept_out
+    known = kept_out.get(decl)
+    if known is None:
+        known = kept_out[decl] = any(name in KEEPING_OUT for name in _marks(machine, decl))
+    return known
+
+
+def _marks(machine: Machine, decl: FunctionDecl) -> list[Resolved | None]:
+    """What the decorators of a function stand for."""
+    marks = getattr(decl.node, "decorator_list", [])
+    return [machine.project.dotted(decl.module, each.func if isinstance(each, ast.Call) else each) for each in marks]
 
 
 def _memoises(machine: Machine, found: Resolved | None) -> bool:

@@ -59,6 +59,7 @@ def apply(frame: Frame, callee: Value, arguments: Arguments, node: ast.AST) -> V
         found = [apply(frame, member, arguments, node) for member in callees]
         frame.choosing -= several
         value = join_all(found) if found else Unknown()
+        # Which class an object of an abstract type has, only the caller of the region knows.
         return one_of(value) if any(isinstance(member, Candidate) for member in callees) else value
     if isinstance(callee, Opaque):
         return Unknown() if any(True for _ in arguments.values()) else Opaque()

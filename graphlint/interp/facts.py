@@ -36,9 +36,12 @@ MODE = "training"
 
 
 class Facts:
-    """Parameters bound to values; implements `graphlint.effects.conditions.ArgumentFacts`."""
+    """Parameters bound to values; implements `graphlint.effects.conditions.ArgumentFacts`.
 
-    __slots__ = ("arguments", "call", "constructor", "everywhere", "frame", "given", "owner", "row")
+    `varies` if an answer rested on more than the values: on how the call is written, or on a default that files change.
+    """
+
+    __slots__ = ("arguments", "call", "constructor", "everywhere", "frame", "given", "owner", "row", "varies")
 
     def __init__(
         self, frame: Frame, row: Row, arguments: Arguments, receiver: Value | None, owner: ExternalObject | None
@@ -46,6 +49,7 @@ class Facts:
         self.frame = frame
         self.call: ast.AST | None = None
         self.everywhere = False
+        self.varies = False
         self.row = row
         self.arguments = arguments
         self.given = bind_row(row, arguments, receiver)
@@ -63,6 +67,7 @@ class Facts:
 
     def default(self, parameter: str) -> object:
         owner, dot, name = parameter.partition(".")
+        self.varies = self.varies or (name or owner) in switches.SETTERS
         changed = switches.changed(self.frame, name or owner)
         if changed is not MISSING:
             return changed
@@ -85,6 +90,7 @@ class Facts:
         self.everywhere = True
         yield
         self.everywhere = False
+        self.varies = False
 
     def device(self, parameter: str) -> bool | None:
         found = self._placed(parameter, Place.DEVICE)

@@ -12,6 +12,7 @@ from graphlint.interp.annotations import annotated
 from graphlint.interp.naming import is_host
 from graphlint.interp.record import Record
 from graphlint.project import ClassDecl, FunctionDecl, Project, Symbol, assigned
+from graphlint.syntax import last, last_called
 from graphlint.values import (
     Arguments,
     ExternalObject,
@@ -48,7 +49,7 @@ def constructor(project: Project, decl: ClassDecl) -> FunctionDecl | None:
 
 def _generates(mark: ast.expr) -> bool:
     """Whether a class decorator is `@dataclass`, unless told to leave the constructor alone."""
-    return _last(mark.func if isinstance(mark, ast.Call) else mark) == "dataclass" and not _is_without(mark)
+    return last_called(mark) == "dataclass" and not _is_without(mark)
 
 
 def fill(machine: Machine, instance: Instance, record: Record) -> None:
@@ -73,17 +74,13 @@ def _is_taken(symbol: Symbol) -> bool:
     """Whether a constructor that was not written takes a name: no class variable, and no `field(init=False)`."""
     assert isinstance(symbol, ast.AnnAssign)
     hint = symbol.annotation.value if isinstance(symbol.annotation, ast.Subscript) else symbol.annotation
-    return _last(hint) != "ClassVar" and not _is_without(symbol.value)
+    return last(hint) != "ClassVar" and not _is_without(symbol.value)
 
 
 def _is_without(call: ast.expr | None) -> bool:
     """Whether a call says `init=False`."""
     words = call.keywords if isinstance(call, ast.Call) else []
     return any(word.arg == "init" and isinstance(word.value, ast.Constant) and word.value.value is False for word in words)
-
-
-def _last(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def _spread(arguments: Arguments) -> Value | None:

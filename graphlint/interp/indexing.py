@@ -23,6 +23,7 @@ from graphlint.interp.naming import is_mask
 from graphlint.interp.objects import store_attribute
 from graphlint.interp.stores import stored_value
 from graphlint.interp.untraced import ask, or_number
+from graphlint.syntax import last
 from graphlint.types import Confidence
 from graphlint.values import (
     READ_BACK,
@@ -135,10 +136,6 @@ def _bounds(frame: Frame, tensor: Tensor, part: SliceValue, node: ast.AST) -> No
             if isinstance(member, Tensor) and member.place is Place.DEVICE:
                 frame.emit(TensorBound, node, member.sure, role="slice bound", or_number=or_number(bound))
         ask(frame, bound, node, "slice bound")
-
-
-def _last(node: ast.AST) -> str:
-    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
 def _tensor_part(frame: Frame, tensor: Tensor, part: Tensor, place: ast.AST, node: ast.AST) -> None:
@@ -370,5 +367,5 @@ def _as_mask(part: Value, place: ast.AST) -> Tensor | None:
         return None
     if part.kind is Kind.BOOL:
         return part
-    by_name = part.kind is Kind.ANY and is_mask(_last(place))
+    by_name = part.kind is Kind.ANY and is_mask(last(place))
     return part.replace(sure=min(part.sure, Confidence.LIKELY)) if by_name else None

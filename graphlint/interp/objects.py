@@ -26,7 +26,7 @@ from graphlint.interp.room import DEEPEST_CONSTRUCTION
 from graphlint.interp.taken_along import along
 from graphlint.outline import mentions
 from graphlint.project import ClassDecl, FunctionDecl, Outside, Symbol, assigned
-from graphlint.syntax import refuses
+from graphlint.syntax import last_called, refuses
 from graphlint.values import (
     EITHER,
     Arguments,
@@ -177,7 +177,7 @@ def is_computed(machine: Machine, decl: ClassDecl, name: str) -> bool:
     found = machine.project.member(decl, name)
     symbol = found[1][-1] if found is not None else None
     marks = symbol.decorator_list if isinstance(symbol, (ast.FunctionDef, ast.AsyncFunctionDef)) else ()
-    return any(_last(mark) in COMPUTED for mark in marks)
+    return any(last_called(mark) in COMPUTED for mark in marks)
 
 
 COMPUTED = frozenset({"property", "cached_property", "getter", "setter"})
@@ -270,7 +270,7 @@ def _method(
     frame: Frame, owner: ClassDecl, symbol: ast.FunctionDef | ast.AsyncFunctionDef, receiver: Value | None, node: ast.AST
 ) -> Value:
     decl = owner.module.function(symbol, owner, symbol.name)
-    names = {_last(item) for item in symbol.decorator_list}
+    names = {last_called(item) for item in symbol.decorator_list}
     if "staticmethod" in names:
         return frame.machine.decorated(decl, start=owner)
     if "classmethod" in names:
@@ -294,7 +294,7 @@ def _method(
 def is_abstract(symbol: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """A method that only says what derived classes must do."""
     body = [node for node in symbol.body if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))]
-    if not body or any(_last(item) == "abstractmethod" for item in symbol.decorator_list):
+    if not body or any(last_called(item) == "abstractmethod" for item in symbol.decorator_list):
         return True
     return len(body) == 1 and (refuses(symbol) or isinstance(body[0], ast.Pass))
 
@@ -315,21 +315,13 @@ def overrides(decl: ClassDecl, name: str) -> list[tuple[ClassDecl, FunctionDecl]
 
 
 def _derives(node: ast.ClassDef, family: set[str]) -> bool:
-    return any(mentions(node, name) for name in family) and any(_last(base) in family for base in node.bases)
+    return any(mentions(node, name) for name in family) and any(last_called(base) in family for base in node.bases)
 
 
 def _getter(owner: ClassDecl, symbol: ast.FunctionDef | ast.AsyncFunctionDef) -> FunctionDecl:
     """Of a property's functions (getter, setter, deleter under one name) the first is the getter."""
     first = next(s for s in owner.members[symbol.name] if isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef)))
     return owner.module.function(first, owner, first.name)
-
-
-def _last(node: ast.expr) -> str:
-    if isinstance(node, ast.Call):
-        node = node.func
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""
 
 
 @register(ITEMS, Instance)

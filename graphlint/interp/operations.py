@@ -13,7 +13,7 @@ from graphlint.interp.dispatch import apply
 from graphlint.interp.frame import Frame
 from graphlint.outline import mentions
 from graphlint.project import FunctionDecl, Module, imported
-from graphlint.syntax import BODIES
+from graphlint.syntax import BODIES, last
 from graphlint.types import Target
 from graphlint.values import Arguments, Function, Value
 
@@ -67,7 +67,7 @@ def _registered(module: Module, space: str, word: str) -> FunctionDecl | None:
         if isinstance(node, ast.FunctionDef):
             calls = [each for each in node.decorator_list if isinstance(each, ast.Call)]
             named = any(_speaks(each, space, word) for each in calls)
-            if named or (node.name == word and any("op" in _last(each.func).lower() for each in calls)):
+            if named or (node.name == word and any("op" in last(each.func).lower() for each in calls)):
                 return module.function(node, None, node.name)
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and _speaks(node.value, space, word):
             found = _given(module, node.value)
@@ -88,7 +88,7 @@ def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 def _speaks(call: ast.Call, space: str, word: str) -> bool:
     """Whether a call is about the operator, and about what it does rather than its shape or its gradient."""
-    if any(part in _last(call.func).lower() for part in OTHERS):
+    if any(part in last(call.func).lower() for part in OTHERS):
         return False
     texts = [each.value for each in _arguments(call) if isinstance(each, ast.Constant) and isinstance(each.value, str)]
     if any(text in KEYS for text in texts):
@@ -110,7 +110,3 @@ def _given(module: Module, call: ast.Call) -> FunctionDecl | None:
 def _arguments(call: ast.Call) -> Iterator[ast.expr]:
     yield from call.args
     yield from (each.value for each in call.keywords)
-
-
-def _last(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

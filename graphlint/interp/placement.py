@@ -62,6 +62,7 @@ def is_pinned(facts: Facts) -> bool:
     """Whether a call asks for page-locked memory: a flag that decides is set wherever there is a device to copy to."""
     if facts.value("pin_memory") is None:
         return False
+    facts.varies = True
     words = facts.call.keywords if isinstance(facts.call, ast.Call) else []
     given = next((word.value for word in words if word.arg == "pin_memory"), None)
     return not (isinstance(given, ast.Constant) and given.value is False)

@@ -12,7 +12,7 @@ from graphlint.effects.table import happens
 from graphlint.interp import untraced, warmth
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
-from graphlint.syntax import stands_in, walk
+from graphlint.syntax import last, stands_in, walk
 from graphlint.types import Confidence, Target
 from graphlint.values import (
     Place,
@@ -20,7 +20,13 @@ from graphlint.values import (
 )
 
 
-def raise_effect(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST) -> bool:
+def raise_effects(frame: Frame, facts: Facts, node: ast.AST) -> bool:
+    """What a call does by itself, as its row has it; False if that is nothing, whoever makes it with these arguments."""
+    says = [_raise_effect(frame, facts.row, effect, facts, node) for effect in facts.row.effects]
+    return any(says)
+
+
+def _raise_effect(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST) -> bool:
     """Turn an effect of a row into an event where its condition holds; False if it never does for these arguments."""
     if not effect.targets & frame.live:
         return True
@@ -129,7 +135,7 @@ def _generator(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.A
     """A draw from a generator, unless a graph of the file is told of one by that name."""
     words = node.keywords if isinstance(node, ast.Call) else []
     given = next((word.value for word in words if word.arg == "generator"), None)
-    if given is None or _last(given) not in _registered(frame):
+    if given is None or last(given) not in _registered(frame):
         frame.emit(events.GeneratorUse, node, sure, call=short(row), what=effect.why or "draw")
 
 
@@ -142,11 +148,7 @@ def _registered(frame: Frame) -> frozenset[str]:
     if REGISTERS not in source.text:
         return frozenset()
     calls = [node for node in walk(source.tree) if isinstance(node, ast.Call) and node.args]
-    return frozenset(_last(node.args[0]) for node in calls if _last(node.func) == REGISTERS)
-
-
-def _last(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    return frozenset(last(node.args[0]) for node in calls if last(node.func) == REGISTERS)
 
 
 def _clock(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, sure: Confidence) -> None:
@@ -165,7 +167,7 @@ def _is_number(frame: Frame, node: ast.AST) -> bool:
         return False
     calls = [each for each in decl.every(ast.Call) if isinstance(each.func, ast.Name) and each.func.id in NUMBERS]
     return any(
-        _last(each.func) == "float" or any(stands_in((sum_,), each) for sum_ in decl.every(ast.BinOp))
+        last(each.func) == "float" or any(stands_in((sum_,), each) for sum_ in decl.every(ast.BinOp))
         for each in calls
         if stands_in((each,), node)
     )

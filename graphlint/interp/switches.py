@@ -23,10 +23,5 @@ def changed(frame: Frame, parameter: str) -> object:
     return values.pop() if len(values) == 1 and all(isinstance(each, ast.Constant) for each in given) else MISSING
 
 
-def is_set(frame: Frame) -> bool:
-    """Whether calls in the file of the frame may go by other defaults than calls elsewhere."""
-    return any(setter in frame.module.source.text for setter in SETTERS.values())
-
-
 def _sets(call: ast.Call, setter: str) -> bool:
     return isinstance(call.func, ast.Attribute) and call.func.attr == setter and len(call.args) == 1

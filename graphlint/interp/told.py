@@ -13,6 +13,7 @@ from graphlint.config import Config
 from graphlint.effects.table import TORCH, Version
 from graphlint.project import FunctionDecl, Module, Outside, Project
 from graphlint.record import NamedTuple
+from graphlint.syntax import last
 from graphlint.types import Target
 from graphlint.values import Bool, External, Function, Instance, ModuleValue, Origin, Value
 
@@ -74,32 +75,28 @@ class Told:
 
 def flag_called(frame: Frame, node: ast.Call) -> Value | None:
     """What a call gives if it asks for a flag."""
-    told, last = frame.machine.told, _last(node.func)
-    if last not in told.flags:
+    told, word = frame.machine.told, last(node.func)
+    if word not in told.flags:
         return None
     callee = frame.eval(node.func)
     if callee in (IN_CAPTURE, OUT_OF_CAPTURE):
         return callee  # a method, which was read as an attribute
-    full = full_name(callee.decl) if isinstance(callee, Function) else callee.name if isinstance(callee, External) else last
-    return told.answer(full, last)
+    full = full_name(callee.decl) if isinstance(callee, Function) else callee.name if isinstance(callee, External) else word
+    return told.answer(full, word)
 
 
 def flag_read(frame: Frame, node: ast.Name | ast.Attribute) -> Value | None:
     """What a module variable or an attribute holds if it is a flag."""
-    told, last = frame.machine.told, _last(node)
-    if last not in told.flags:
+    told, word = frame.machine.told, last(node)
+    if word not in told.flags:
         return None
     if isinstance(node, ast.Name):
         found = frame.machine.project.dotted(frame.module, node)
-        return told.answer(found.name if isinstance(found, Outside) else f"{frame.module.name}.{last}", last)
+        return told.answer(found.name if isinstance(found, Outside) else f"{frame.module.name}.{word}", word)
     owner = frame.eval(node.value)
     if isinstance(owner, Instance):
-        return told.answer(f"{owner.decl.module.name}.{owner.decl.name}.{last}", last)
-    return told.answer(f"{owner.module.name}.{last}" if isinstance(owner, ModuleValue) else last, last)
-
-
-def _last(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+        return told.answer(f"{owner.decl.module.name}.{owner.decl.name}.{word}", word)
+    return told.answer(f"{owner.module.name}.{word}" if isinstance(owner, ModuleValue) else word, word)
 
 
 def full_name(decl: FunctionDecl) -> str:

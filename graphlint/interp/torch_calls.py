@@ -9,13 +9,13 @@ from graphlint import events
 from graphlint.effects import grammar
 from graphlint.effects.grammar import Row
 from graphlint.effects.table import lookup
-from graphlint.interp import relocation, switches
+from graphlint.interp import relocation
 from graphlint.interp.dispatch import count_unknown
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
 from graphlint.interp.frozen import note_frozen
 from graphlint.interp.handlers import MODULE_METHODS
-from graphlint.interp.raising import raise_effect, short
+from graphlint.interp.raising import raise_effects, short
 from graphlint.interp.results import MODULE, result
 from graphlint.types import Confidence
 from graphlint.values import (
@@ -56,12 +56,15 @@ def call_row(
     special = SPECIAL.get(row.name)
     if special is not None:
         return special(frame, facts, node)
-    says = [raise_effect(frame, row, effect, facts, node) for effect in row.effects]
-    says += [note_frozen(frame, facts.given.values(), node), note_sizes(frame, row, facts, node)]
+    says = [
+        raise_effects(frame, facts, node),
+        note_frozen(frame, facts.given.values(), node),
+        note_sizes(frame, row, facts, node),
+    ]
     value = result(frame, row, row.result, facts)
     if value is MODULE:
         return relocation.made(frame, row.name, arguments)
-    if not any(says) and "pin_memory" not in facts.given and not switches.is_set(frame):
+    if not any(says) and not facts.varies:
         frame.machine.silent[given] = value
     return value
 

@@ -15,7 +15,7 @@ from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
 from graphlint.interp.naming import is_device
 from graphlint.interp.placement import default_place, is_pinned, kind_of, place_named
-from graphlint.interp.raising import raise_effect, short
+from graphlint.interp.raising import raise_effects, short
 from graphlint.interp.results import origin_of_read
 from graphlint.interp.torch_calls import SPECIAL, Special
 from graphlint.types import Confidence
@@ -78,8 +78,7 @@ def move(frame: Frame, tensor: Tensor, place: Place | None, facts: Facts, node: 
 @special("torch.Tensor.untyped_storage")
 def untyped_storage(frame: Frame, facts: Facts, node: ast.AST) -> Value:
     """The memory of a tensor lies where the tensor does."""
-    for effect in facts.row.effects:
-        raise_effect(frame, facts.row, effect, facts, node)
+    raise_effects(frame, facts, node)
     found = next(tensors_in(facts.value("self")), None)
     return ExternalObject("torch.UntypedStorage", None, Place.UNKNOWN if found is None else found.place)
 
@@ -204,8 +203,7 @@ def _settled(place: Place | None, tensor: Tensor) -> Place | None:
 @special("torch.Tensor.tolist")
 def tolist(frame: Frame, facts: Facts, node: ast.AST) -> Value:
     """Nested lists of numbers, as deep as the tensor has dimensions."""
-    for effect in facts.row.effects:
-        raise_effect(frame, facts.row, effect, facts, node)
+    raise_effects(frame, facts, node)
     tensor = facts.value("self")
     number: Value = Number(tensor.kind if isinstance(tensor, Tensor) else Kind.ANY, None, origin_of_read(tensor))
     rank = tensor.rank if isinstance(tensor, Tensor) else None

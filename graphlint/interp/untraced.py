@@ -11,7 +11,7 @@ from graphlint.events import GraphBreak
 from graphlint.interp.dispatch import ELEMENTS, ITEMS, register
 from graphlint.interp.frame import Frame
 from graphlint.outline import mentions
-from graphlint.project import ClassDecl, FunctionDecl, Outside, Project
+from graphlint.project import ClassDecl, Outside, Project
 from graphlint.syntax import walk
 from graphlint.types import Confidence, Target
 from graphlint.values import (
@@ -71,18 +71,6 @@ def array_item(frame: Frame, value: ExternalObject, index: Value, node: ast.AST)
 @register(ELEMENTS, ExternalObject)
 def array_element(frame: Frame, value: ExternalObject, node: ast.AST) -> Value:
     return ExternalObject("numpy.number") if is_array(value) else Unknown()
-
-
-KEPT_OUT = frozenset({"torch.compiler.disable", "torch._dynamo.disable", "torch._dynamo.decorators.disable"})
-
-
-def is_kept_out(project: Project, decl: FunctionDecl) -> bool:
-    """Whether a decorator says that Dynamo is not to trace a function."""
-    for each in getattr(decl.node, "decorator_list", ()):
-        found = project.dotted(decl.module, each.func if isinstance(each, ast.Call) else each)
-        if isinstance(found, Outside) and found.name in KEPT_OUT:
-            return True
-    return False
 
 
 def call(frame: Frame, callee: Function, arguments: Arguments, node: ast.AST) -> Value:

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 
 from graphlint.site.names import PUTTING, VIEWS
-from graphlint.syntax import stored, walk
+from graphlint.syntax import last, stored, walk
 
 FunctionDef = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -39,14 +39,14 @@ def grown(methods: Collection[FunctionDef], bound: Set[str], joins: Callable[[st
     def joined(value: ast.expr) -> bool:
         if not isinstance(value, ast.Call):
             return False
-        return _last(value.func) in JOINS or (isinstance(value.func, ast.Name) and joins(value.func.id))
+        return last(value.func) in JOINS or (isinstance(value.func, ast.Name) and joins(value.func.id))
 
     own = bound & _Holding(parts, joined).attributes
     if not own:
         return own
     kept = _Holding(parts, _parts_of(own, parts))
     # What a function outside is given with its arguments, `self` for example, is not looked at.
-    fed = {call for call, is_given in kept.calls() if joined(call) and (is_given or _last(call.func) not in JOINS)}
+    fed = {call for call, is_given in kept.calls() if joined(call) and (is_given or last(call.func) not in JOINS)}
     return own & _Holding(parts, fed.__contains__).attributes if fed else frozenset()
 
 
@@ -125,7 +125,7 @@ class _Holding:
 
     def _give(self, call: ast.Call) -> None:
         """What a container or a function of the class is given stays there."""
-        name = _last(call.func)
+        name = last(call.func)
         if name not in self._names or not any(map(self._holds, _given(call))):
             return
         if isinstance(call.func, ast.Attribute) and name in PUTTING:
@@ -148,7 +148,7 @@ class _Holding:
         return any(map(self._holds, _held(value)))
 
     def _gives(self, call: ast.Call) -> bool:
-        name = _last(call.func)
+        name = last(call.func)
         if name in self._giving:
             return True
         if isinstance(call.func, ast.Attribute):
@@ -179,7 +179,3 @@ def _held(value: ast.expr) -> Iterator[ast.expr]:
 def _given(call: ast.Call) -> Iterator[ast.expr]:
     yield from call.args
     yield from (word.value for word in call.keywords)
-
-
-def _last(function: ast.expr) -> str:
-    return function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
