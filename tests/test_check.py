@@ -236,6 +236,8 @@ def test_a_file_called_torch_below_a_package_stands_for_torch_nowhere_else(tmp_p
     (tmp_path / "own" / "__init__.py").write_text("")
     (inner / "torch.py").write_text("def array(x):\n    return x\n")
     model = tmp_path / "model.py"
-    model.write_text("import torch\n\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return x.item()\n")
+    model.write_text(
+        "import torch\n\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return torch.nonzero(x)\n"
+    )
     report = check([str(tmp_path)], Config(root=tmp_path), rules, interpret)
-    assert [(each.code, each.span.line) for each in report.findings] == [("GL101", 5)]
+    assert [(each.code, each.span.line) for each in report.findings] == [("GL201", 5)]
