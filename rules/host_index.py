@@ -25,11 +25,18 @@ from graphlint.events import HostIndex
 from graphlint.rule import finding, rule
 from graphlint.types import Finding
 
+SAID = {
+    "list": "device tensor with a list, which is uploaded",
+    "array": "device tensor with an array, which is uploaded",
+    "host tensor": "device tensor with a host tensor, which is uploaded",
+    "device index into a host tensor": "host tensor with a device index, which is read back",
+}
+
 
 @rule("GL304", on=HostIndex, predicts="breaks")
 def host_index(event: HostIndex) -> Finding | None:
     return finding(
         event,
-        f"`{event.text}` mixes host and device in a lookup: {event.what}",
+        f"`{event.text}` looks into a {SAID[event.what]}",
         help="keep table and index on the device, as buffers, or use a slice",
     )
