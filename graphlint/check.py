@@ -19,6 +19,7 @@ from graphlint.account import Account, Lines, needed, only_compiled, spans
 from graphlint.config import Config
 from graphlint.discover import Discovery, Found, Refused, discover, excludes, reported
 from graphlint.errors import UsageError
+from graphlint.generated import classes, made, without_templates
 from graphlint.judge import Interpreter, Judge, Read, collected
 from graphlint.ledger import Ledger
 from graphlint.merge import place
@@ -52,7 +53,8 @@ def check(
     one batch if they are to be interpreted `at_once`.
     """
     validate(config, registry)
-    discovery = found(paths, config, unsaved)
+    given = found(paths, config, unsaved)
+    discovery = without_templates(given, partial(made, unsaved=unsaved), partial(classes, unsaved=unsaved))
     texts = Texts(discovery.files, partial(read_found, unsaved=unsaved))
     judge = judged(discovery.files, config, registry, interpret)
     accounts, _ = analysed(discovery.files, judge, unsaved, at_once=at_once)
@@ -60,7 +62,12 @@ def check(
     otherwise = misjudged(accounts.values(), only)
     if otherwise:
         accounts.update(analysed([each for each in discovery.files if each.name in otherwise], judge, unsaved, only)[0])
-    return replace(_report(accounts, texts, config, registry, unlisted(discovery)), remarks=remarks(discovery))
+    return said_of(_report(accounts, texts, config, registry, unlisted(discovery)), discovery)
+
+
+def said_of(report: Report, discovery: Discovery) -> Report:
+    """A report with what is to be said of the files that were looked for."""
+    return replace(report, remarks=remarks(discovery), templates=len(discovery.templates))
 
 
 def judged(files: Sequence[Found], config: Config, registry: Registry, interpret: Interpreter) -> Judge:

@@ -41,7 +41,8 @@ class Discovery(NamedTuple):
     """What is to be read, sorted by name; `empty` are the given folders in which nothing was found.
 
     `looked` are the folders that were listed, and the ignore files and repositories that were looked for, there or not;
-    `passed` are files that were given and are not read, with the reason.
+    `passed` are files that were given and are not read, with the reason; `templates` are those that are left to the files
+    that were generated from them.
     """
 
     files: tuple[Found, ...]
@@ -49,6 +50,7 @@ class Discovery(NamedTuple):
     empty: tuple[str, ...]
     looked: tuple[str, ...] = ()
     passed: tuple[Refused, ...] = ()
+    templates: tuple[str, ...] = ()
 
 
 class Spec(Protocol):

@@ -13,7 +13,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -25,9 +25,11 @@ from graphlint.cache import looks, rows, store, tree
 from graphlint.cache.looks import Looks
 from graphlint.cache.shelf import Shelf
 from graphlint.cache.tree import Entry, Slip, Told, Tree
-from graphlint.check import accepted, accounts_of, check, found, judged, read_found, remarks, together, unlisted, validate
+from graphlint.cache.writing import Writing
+from graphlint.check import accepted, accounts_of, check, found, judged, read_found, said_of, together, unlisted, validate
 from graphlint.config import Config
 from graphlint.discover import Discovery, Found
+from graphlint.generated import without_templates
 from graphlint.judge import Interpreter, Judge
 from graphlint.ledger import Ledger
 from graphlint.merge import Place, place
@@ -65,9 +67,8 @@ def recheck(paths: Sequence[str], config: Config, registry: Registry, interpret:
     """Check files and folders like `check`, from what is kept, and keep what has become of it."""
     validate(config, registry)
     when = time.time_ns()
-    discovery = found(paths, config)
+    given = found(paths, config)
     before = tree.load(kept.folder, kept.file, kept.basis) or Tree(kept.basis)
-    judge = judged(discovery.files, config, registry, interpret)
     shelf = Shelf(kept.folder, kept.file.removesuffix(tree.ENDING))
 
     def anew() -> Report:
@@ -75,18 +76,25 @@ def recheck(paths: Sequence[str], config: Config, registry: Registry, interpret:
         store.remove(kept.folder, kept.file)
         return check(paths, config, registry, interpret)
 
+    def begun(before: Tree) -> Run:
+        looks = Looks(before.looks, (str(each.path) for each in given.files), when)
+        writing = Writing(before, looks, when)
+        discovery = without_templates(given, writing.made, writing.classes)
+        judge = judged(discovery.files, config, registry, interpret)
+        return Run(discovery, judge, kept.choices, before, when, shelf, looks, writing)
+
     try:
-        run = Run(discovery, judge, kept.choices, before, when, shelf)
+        run = begun(before)
         report = run.report(anew)
     except rows.WRONG:
         # Damaged in a way that the checksum could not show, or written by somebody else.
         before = Tree(kept.basis)
-        run = Run(discovery, judge, kept.choices, before, when, shelf)
+        run = begun(before)
         report = run.report(anew)
     after = run.after()
     if after != before:
         tree.save(kept.folder, kept.file, after, before, shelf)
-    return Rechecked(replace(report, remarks=remarks(discovery)), discovery, after, run.looks.seen)
+    return Rechecked(said_of(report, run.discovery), run.discovery, after, run.looks.seen)
 
 
 def analysed(files: Sequence[Found], judge: Judge, elsewhere: frozenset[str] | None) -> tuple[list[Slip], Ledger]:
@@ -114,13 +122,14 @@ class Run:
     before: Tree
     when: int
     shelf: Shelf
+    looks: Looks
+    writing: Writing
     pages: dict[str, Told] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self.roots = self.judge.roots or Roots(())
         self.files = {each.name: each for each in self.discovery.files}
         self.around = parts(unlisted(self.discovery))
-        self.looks = Looks(self.before.looks, (str(each.path) for each in self.discovery.files), self.when)
         before = self.before
         self.facts, stale = self._stale()
         self.entries = {n: each for n, each in before.entries.items() if n in self.files and n not in stale}
@@ -179,6 +188,7 @@ class Run:
                 each.used,
                 each.cells,
                 (),
+                self.writing.said[each.name],
                 self.shelf.add(each.text),
             )
 
@@ -291,6 +301,7 @@ class Run:
             sorted(self.around),
             entries,
             self.pages,
+            self.writing.templates(),
         )
 
     def _numbered(self) -> tuple[dict[Fact, str], dict[str, Entry]]:

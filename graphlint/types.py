@@ -143,7 +143,7 @@ class Report(Record):
     `suppressed` counts findings accepted by comments or a baseline, `hidden` those below the least confidence that was
     asked for, `limits` places behind which nothing was looked at.  `lines` holds the text of every file that a finding
     or a trail points into.  `remarks` are sentences about the run as a whole, `gone` the fingerprints that a baseline
-    holds of findings that are no longer there.
+    holds of findings that are no longer there, `templates` counts files that were left to those generated from them.
     """
 
     findings: Sequence[Finding]
@@ -156,3 +156,4 @@ class Report(Record):
     lines: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
+    templates: int = 0

@@ -54,7 +54,7 @@ class Entry(NamedTuple):
     """One file of a run.
 
     `home` is the name under which the file is a module, `needs` are the facts that its result rests on, as words, `regions`
-    the rows of what was predicted; the rest is as in a slip.
+    the rows of what was predicted, `made` is what it says of being generated; the rest is as in a slip.
     """
 
     name: str
@@ -67,6 +67,7 @@ class Entry(NamedTuple):
     used: Sequence[str]
     cells: Sequence[Sequence[int]]
     regions: Sequence[rows.Row]
+    made: Sequence[Any]
     text: Text
 
 
@@ -75,7 +76,8 @@ class Tree:
     """Everything that is kept of one tree, for one command; `basis` is what all of it rests on.
 
     `choices` are those after which pages and regions were told.  `folders` are those in which a name can come to stand for
-    another file, `around` the pages that no file led to.  `lines` are the entries as they were read.
+    another file, `around` the pages that no file led to, `templates` the files that are left to those generated from them,
+    with what was seen of them and their classes.  `lines` are the entries as they were read.
     """
 
     basis: str
@@ -86,6 +88,7 @@ class Tree:
     around: Sequence[str] = ()
     entries: dict[str, Entry] = field(default_factory=dict)
     pages: dict[str, Told] = field(default_factory=dict)
+    templates: dict[str, tuple[str, Sequence[str]]] = field(default_factory=dict)
     lines: dict[str, bytes] = field(default_factory=dict, compare=False)
 
 
@@ -147,6 +150,7 @@ def save(folder: str, file: str, tree: Tree, before: Tree, shelf: Shelf) -> bool
         "looks": [[path, *look] for path, look in tree.looks.items()],
         "folders": list(tree.folders.items()),
         "around": tree.around,
+        "templates": [[path, *each] for path, each in tree.templates.items()],
         "pages": [[name, *each._replace(text=places.get(each.text, each.text))] for name, each in tree.pages.items()],
     }
     is_kept = store.write(folder, file, _dump(head), *_entry_lines(tree, before, places))
@@ -187,6 +191,7 @@ def _tree(table: Mapping[str, Any], lines: Sequence[bytes]) -> Tree:
         table["around"],
         entries,
         {name: Told(Text(*text), *rest) for name, text, *rest in table["pages"]},
+        {path: (seen, classes) for path, seen, classes in table["templates"]},
         dict(zip(entries, lines, strict=True)),
     )
 

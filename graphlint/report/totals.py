@@ -30,6 +30,8 @@ def sentences(report: Report) -> list[str]:
         said.append(f"{count(report.suppressed, 'finding')} suppressed")
     if report.hidden:
         said.append(f"{count(report.hidden, 'less certain finding')} hidden; `--min-confidence possible` shows all")
+    if report.templates:
+        said.append(f"{count(report.templates, 'template')} left to the files that were generated from them")
     if report.limits and "GL904" not in codes(report.findings):
         said.append(f"the analysis stopped short at {count(report.limits, 'place')}; `--select GL904` lists them")
     if report.files > len(report.unread) and not report.regions:

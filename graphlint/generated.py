@@ -1,0 +1,102 @@
+"""Files that are generated from others: what runs is the generated file, so its template is not checked beside it.
+
+A generated file says so in the comments or the docstring it begins with: "generated from `models/modular_x.py`".  Where
+every class of a template stands in files of the run that were made from it, the template is left to them, or everything
+would be told twice, and half of it about code that nobody runs.  Otherwise it is checked as any file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from graphlint.discover import Discovery, Found
+from graphlint.record import NamedTuple
+
+HEAD = 4096
+"""Bytes of a file in which it may say that it was generated."""
+
+_CODE = re.compile(rb"^(?:import\s+\w|from\s+[\w.]+\s+import\b|class\s+\w+\s*[(:]|(?:async\s+)?def\s+\w+\s*\(|try:|\w+\s*=)", re.M)
+_SAID = re.compile(r"\bgenerated\b[^.;]{0,60}?\bfrom\s+(?:the\s+)?[`'\"<(]?([\w./\\-]+\.py)\b", re.IGNORECASE)
+_CLASS = re.compile(rb"^class\s+(\w+)", re.M)
+
+
+class Made(NamedTuple):
+    """A generated file: what it was generated from, as it is named there, and its classes."""
+
+    origin: str
+    classes: Sequence[str]
+
+
+WRITTEN = Made("", ())
+"""A file that does not say it was generated."""
+
+
+def made(found: Found, unsaved: Mapping[str, bytes] = MappingProxyType({})) -> Made:
+    """What a file says of itself; of one that cannot be read nothing, as that is told elsewhere."""
+    data = unsaved.get(os.path.abspath(found.path)) if unsaved else None
+    named = origin(_begin(found) if data is None else data[:HEAD])
+    return Made(named, classes(found, unsaved)) if named else WRITTEN
+
+
+def classes(found: Found, unsaved: Mapping[str, bytes] = MappingProxyType({})) -> list[str]:
+    """The names of the classes of a file."""
+    data = unsaved.get(os.path.abspath(found.path)) if unsaved else None
+    return [each.decode() for each in _CLASS.findall(_begin(found, -1) if data is None else data)]
+
+
+def _begin(found: Found, size: int = HEAD) -> bytes:
+    try:
+        with open(found.path, "rb") as stream:
+            return stream.read(size)
+    except OSError:
+        return b""
+
+
+def origin(head: bytes) -> str:
+    """The file from which a text says that it was generated, as it is named there; empty if it says nothing of it."""
+    if b"enerated" not in head and b"GENERATED" not in head:
+        return ""
+    code = _CODE.search(head)
+    said = (head[: code.start()] if code else head).decode(errors="replace")
+    found = _SAID.search(" ".join(line.lstrip("# \t") for line in said.splitlines()))
+    return found[1].replace("\\", "/") if found else ""
+
+
+def without_templates(
+    discovery: Discovery, made: Callable[[Found], Made] = made, classes: Callable[[Found], Collection[str]] = classes
+) -> Discovery:
+    """Leave the templates among the files to what was generated from them; `made` and `classes` say what is in files."""
+    left = {found.name for found, there in _templates(discovery.files, made) if there.issuperset(classes(found))}
+    files = tuple(each for each in discovery.files if each.name not in left)
+    return discovery._replace(files=files, templates=tuple(sorted(left)))
+
+
+def _templates(files: Sequence[Found], made: Callable[[Found], Made]) -> Iterator[tuple[Found, set[str]]]:
+    """The files from which others were generated, with the classes that stand in these."""
+    paths = {str(each.path): each for each in files}
+    there: dict[str, set[str]] = {}
+    for each in files:
+        said = made(each)
+        if said.origin and (path := _template(str(each.path), said.origin, paths)):
+            there.setdefault(path, set()).update(said.classes)
+    return ((paths[path], names) for path, names in there.items())
+
+
+def _template(path: str, named: str, paths: Collection[str]) -> str:
+    """The file that is meant: below a folder around the generated file, or beside it under the same name."""
+    beside = os.path.join(os.path.dirname(path), os.path.basename(named))
+    candidates = (*(os.path.normpath(os.path.join(folder, named)) for folder in _around(path)), beside)
+    return next((each for each in candidates if each != path and each in paths), "")
+
+
+def _around(path: str) -> Iterator[str]:
+    folder = os.path.dirname(path)
+    while True:
+        yield folder
+        above = os.path.dirname(folder)
+        if above == folder:
+            return
+        folder = above
