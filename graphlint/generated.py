@@ -18,7 +18,9 @@ from graphlint.record import NamedTuple
 HEAD = 4096
 """Bytes of a file in which it may say that it was generated."""
 
-_CODE = re.compile(rb"^(?:import\s+\w|from\s+[\w.]+\s+import\b|class\s+\w+\s*[(:]|(?:async\s+)?def\s+\w+\s*\(|try:|\w+\s*=)", re.M)
+_CODE = re.compile(
+    rb"^(?:import\s+\w|from\s+[\w.]+\s+import\b|class\s+\w+\s*[(:]|(?:async\s+)?def\s+\w+\s*\(|try:|\w+\s*=)", re.M
+)
 _SAID = re.compile(r"\bgenerated\b[^.;]{0,60}?\bfrom\s+(?:the\s+)?[`'\"<(]?([\w./\\-]+\.py)\b", re.IGNORECASE)
 _CLASS = re.compile(rb"^class\s+(\w+)", re.M)
 

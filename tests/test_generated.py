@@ -75,9 +75,7 @@ def test_a_template_is_told_as_what_was_made_of_it(models: Path, checked: Callab
         assert "1 template left to the files that were generated from them" in totals.sentences(report)
 
 
-def test_a_template_without_what_was_made_of_it_is_a_file_like_others(
-    models: Path, checked: Callable[[], Report]
-) -> None:
+def test_a_template_without_what_was_made_of_it_is_a_file_like_others(models: Path, checked: Callable[[], Report]) -> None:
     checked()
     (models / "modeling_net.py").rename(models / "aside.txt")
     assert told(checked()) == ["modular_net.py"]
