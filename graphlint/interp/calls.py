@@ -9,6 +9,7 @@ from graphlint.events import HostArgument
 from graphlint.interp import operations, torch_attributes, torch_calls, untraced
 from graphlint.interp.decorating import is_kept_out, is_memoised
 from graphlint.interp.dispatch import ATTRIBUTES, CALLS, ELEMENTS, apply, attribute, count_unknown, element, item, register
+from graphlint.interp.equality import is_numeric
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import FUNCTIONS, METHODS, MODULE_METHODS, MethodHandler, device_tensor
 from graphlint.interp.hooks import hooked, lent
@@ -251,15 +252,19 @@ def class_attribute(frame: Frame, value: ClassValue, name: str, node: ast.AST) -
     found = class_member(frame, value.decl, name, None, node)
     if found is not None:
         # Which member of an enumeration a variable holds, a configuration decides.
-        found = loosened(found) if isinstance(found, (Text, Number)) and _is_enum(frame, value.decl) else found
+        found = _member(frame, value.decl, found) if isinstance(found, (Text, Number)) else found
         return bound(found, value) if _is_classmethod(found) else found
     if name == "apply" and _is_autograd_function(frame, value.decl):
         return Method(value, "apply")
     return Text() if name == "__name__" else Unknown()
 
 
-def _is_enum(frame: Frame, decl: ClassDecl) -> bool:
-    return any(isinstance(base, Outside) and base.name in ENUM_BASES for base in frame.machine.project.mro(decl))
+def _member(frame: Frame, decl: ClassDecl, value: Value) -> Value:
+    """A word or number in a class; in an enumeration an object, which only sometimes is a number itself."""
+    project = frame.machine.project
+    if not any(isinstance(base, Outside) and base.name in ENUM_BASES for base in project.mro(decl)):
+        return value
+    return loosened(value) if isinstance(value, Text) or is_numeric(project, decl) else Instance(decl)
 
 
 def _is_classmethod(found: Value) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 from graphlint.events import HostCompare
 from graphlint.interp.broadcast import highest_rank
 from graphlint.interp.conditions import truth
+from graphlint.interp.equality import read_in, takes
 from graphlint.interp.frame import Frame, expression
 from graphlint.interp.operators import place_of, surest
 from graphlint.interp.untraced import array_among
@@ -21,7 +22,6 @@ from graphlint.values import (
     TRUE,
     Bool,
     DeviceValue,
-    Instance,
     Kind,
     Nothing,
     Number,
@@ -73,7 +73,8 @@ def compare(frame: Frame, op: ast.cmpop, left: Value, right: Value, node: ast.Co
     if isinstance(left, Union) or isinstance(right, Union):
         return join_all([compare(frame, op, one, other, node) for one in members(left) for other in members(right)])
     if isinstance(left, Tensor) or isinstance(right, Tensor):
-        if isinstance(left, (Nothing, Text, Seq)) or isinstance(right, (Nothing, Text, Seq)):
+        project = frame.machine.project
+        if not takes(project, left) or not takes(project, right):
             return EITHER
         return Tensor(place_of(left, right), Kind.BOOL, highest_rank(left, right), surest(left, right))
     if isinstance(left, (Seq, Table)) and type(left) is type(right):
@@ -167,18 +168,7 @@ def _identity(op: ast.cmpop, left: Value, right: Value) -> Value:
 
 def _membership(frame: Frame, left: Value, right: Value, node: ast.Compare) -> Value:
     """`a in b` compares `a` with every element and asks each result for its truth."""
-    subject, container = on_device(left) if isinstance(left, (Tensor, Union)) else None, right
-    inside = [member for member in members(container) if isinstance(member, Tensor) and member.place is Place.DEVICE]
-    held = on_device(container) if not isinstance(container, (Table, Instance)) else None
-    culprit = inside[0] if inside else held if held is not None and subject is None else subject
-    if culprit is not None and any(_compares_elements(member) for member in members(container)):
+    culprit = read_in(frame.machine.project, left, right)
+    if culprit is not None:
         frame.emit(HostCompare, node, culprit.sure, builtin="in")
     return EITHER
-
-
-def _compares_elements(container: Value) -> bool:
-    """Whether `in` can end up comparing numbers on the device: not in dictionaries, and not with strings."""
-    if isinstance(container, Seq):
-        held = container.element() if container.items != () else Nothing()
-        return any(isinstance(member, (Number, Tensor, Unknown)) for member in members(held))
-    return isinstance(container, Tensor)

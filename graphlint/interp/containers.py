@@ -7,6 +7,7 @@ import ast
 from graphlint.events import HostCompare
 from graphlint.interp.callbacks import compared, keyed
 from graphlint.interp.dispatch import element
+from graphlint.interp.equality import read_in
 from graphlint.interp.expressions import formats
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import device_tensor, first, function, method
@@ -120,7 +121,7 @@ def pop(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> V
 def position(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
     assert isinstance(receiver, Seq)
     sought = first(arguments)
-    tensor = device_tensor(sought) or (on_device(receiver) if sought is not None else None)
+    tensor = read_in(frame.machine.project, sought, receiver) if sought is not None else None
     if tensor is not None:
         frame.emit(HostCompare, node, tensor.sure, builtin="index")
     return Number(Kind.INT, None, Origin.SHAPE)

@@ -7,10 +7,11 @@ import ast
 from graphlint.effects.table import lookup
 from graphlint.events import HostCast, HostCompare
 from graphlint.interp.dispatch import item
+from graphlint.interp.equality import read_in
 from graphlint.interp.frame import Frame
-from graphlint.interp.handlers import device_tensor, function
+from graphlint.interp.handlers import device_tensor, first, function
 from graphlint.interp.torch_calls import call_row
-from graphlint.values import EITHER, Arguments, Opaque, Tensor, Unknown, Value, on_device
+from graphlint.values import EITHER, Arguments, Opaque, Tensor, Unknown, Value
 
 SIGNS = "lt le gt ge eq ne add sub mul truediv floordiv mod pow matmul neg abs and_ or_ xor invert"
 SPELLED = {"truediv": "div", "floordiv": "floor_divide", "mod": "remainder", "invert": "bitwise_not"} | {
@@ -38,7 +39,8 @@ def truth(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
 
 @function("operator.contains", "operator.indexOf", "operator.countOf")
 def contains(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
-    held = next((found for found in map(on_device, arguments.positional[:2]) if found is not None), None)
+    container, sought = first(arguments), first(arguments, 1)
+    held = read_in(frame.machine.project, sought, container) if sought is not None and container is not None else None
     if held is not None:
         frame.emit(HostCompare, node, held.sure, builtin="in")
     return EITHER
