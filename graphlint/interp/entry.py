@@ -129,8 +129,13 @@ def _open(default: Value) -> Value:
 
 def _as_input(hint: Value) -> Value:
     """What an annotation says as an argument; of `int | Tensor`, either will do, and most callers give the number."""
-    found = [member.replace(role="input") if isinstance(member, Tensor) else member for member in members(hint)]
-    return or_numbers(join_all(found))
+    return or_numbers(join_all([_given(member) for member in members(hint)]))
+
+
+def _given(hint: Value) -> Value:
+    if isinstance(hint, Seq) and hint.rest is not None:
+        return hint.replace(rest=_as_input(hint.rest))
+    return hint.replace(role="input") if isinstance(hint, Tensor) else hint
 
 
 class Uses:

@@ -272,7 +272,15 @@ def _made(frame: Frame, facts: Facts, data: Value, wanted: Place | None, named: 
         )
     if target is Place.HOST and is_pinned(facts):
         target = Place.PINNED
+    doubt = min(doubt, Confidence.LIKELY) if _may_be_one(data) else doubt
     return Tensor(target, literal_kind(data), literal_rank(data), doubt)
+
+
+def _may_be_one(data: Value) -> bool:
+    """Whether what a hint says are several, tensors among them, may as well be one tensor, which stays where it is."""
+    return (
+        isinstance(data, Seq) and data.items is None and any(isinstance(each, Tensor) for each in members(data.element()))
+    )
 
 
 def _tensors_inside(frame: Frame, facts: Facts, data: Seq, node: ast.AST) -> None:
