@@ -87,19 +87,27 @@ def _carried(touched: dict[Touch, None]) -> Carried:
     for what, is_store, arm in touched:
         if isinstance(what, str):
             if is_store:
-                bound.setdefault(what, []).append(arm)
+                _bind(bound.setdefault(what, []), arm)
             elif not _is_bound(bound.get(what, ()), arm):
                 read.add(what)
             continue
         inner = carried(what)
         read.update(each for each in inner.read if not _is_bound(bound.get(each, ()), arm))
         for each in inner.bound:
-            bound.setdefault(each, []).append(arm)
+            _bind(bound.setdefault(each, []), arm)
         for each in inner.chosen:
             bound.setdefault(each, []).append((*arm, STANDING))
     always = frozenset(name for name, arms in bound.items() if () in arms)
     chosen = frozenset(name for name, arms in bound.items() if any(_is_standing(arm) for arm in arms))
     return Carried(frozenset(read), always, chosen - always)
+
+
+def _bind(arms: list[Arm], arm: Arm) -> None:
+    """Note a binding; one in either branch of an `if` is one behind it."""
+    arms.append(arm)
+    while arm and (*arm[:-1], arm[-1] ^ 1) in arms:
+        arm = arm[:-1]
+        arms.append(arm)
 
 
 def _is_standing(arm: Arm) -> bool:

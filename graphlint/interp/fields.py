@@ -15,10 +15,14 @@ from graphlint.project import ClassDecl, FunctionDecl, Project, Symbol, assigned
 from graphlint.syntax import last, last_called
 from graphlint.values import (
     Arguments,
+    Bool,
     ExternalObject,
     Instance,
     Nothing,
     Number,
+    Seq,
+    Tensor,
+    Text,
     Unknown,
     Value,
     doubtful,
@@ -28,6 +32,7 @@ from graphlint.values import (
     loosened,
     members,
     one_of,
+    tensors_in,
 )
 
 if TYPE_CHECKING:
@@ -63,11 +68,36 @@ def fill(machine: Machine, instance: Instance, record: Record) -> None:
     for name, base in owners.items():
         takes = _is_taken(base.members[name][-1])
         given = positional.pop(0) if positional and takes else None if arguments is None else arguments.keyword(name)
+        if isinstance(given, (Tensor, Seq)):
+            given = _as_declared(machine, base, name, given)
         if given is None:
             given = _field(machine, base, name, arguments is None)
             spread = None if arguments is None else _spread(arguments)
             given = given if spread is None else join(given, one_of(spread))
         record.write(name, given, True)
+
+
+def _as_declared(machine: Machine, base: ClassDecl, name: str, given: Tensor | Seq) -> Value:
+    """What a field is given: where it is declared to be numbers, and one by default, a tensor is a number of the host."""
+    field = base.members[name][-1]
+    if not isinstance(field, ast.AnnAssign) or field.value is None or next(tensors_in(given), None) is None:
+        return given
+    return _doubtful(given) if _are_numbers(annotated(machine, base.module, field.annotation, base)) else given
+
+
+def _doubtful(value: Value) -> Value:
+    """The value with its tensors, or those it holds, possible at most."""
+    if not isinstance(value, Seq):
+        return doubtful(value)
+    items = None if value.items is None else tuple(map(doubtful, value.items))
+    return value.replace(items=items, rest=None if value.rest is None else doubtful(value.rest))
+
+
+def _are_numbers(hint: Value) -> bool:
+    if isinstance(hint, Seq):
+        return _are_numbers(hint.element())
+    parts = [each for each in members(hint) if not isinstance(each, Nothing)]
+    return bool(parts) and all(isinstance(each, (Number, Bool, Text)) for each in parts)
 
 
 def _is_taken(symbol: Symbol) -> bool:

@@ -155,8 +155,8 @@ def _tensor_part(frame: Frame, tensor: Tensor, part: Tensor, place: ast.AST, nod
 def _list_part(frame: Frame, tensor: Tensor, part: Seq, node: ast.AST) -> None:
     if tensor.place is not Place.DEVICE or part.items == ():
         return
-    if part.form == "tuple" and part.items is None:
-        _tuple_of_unknown_length(frame, tensor, part, node)
+    if (part.items is None and part.form == "tuple") or _gathers(part):
+        _components(frame, tensor, part, node)
         return
     if not _cuts(part):
         sure = tensor.sure if part.form == "list" else min(tensor.sure, Confidence.LIKELY)
@@ -168,7 +168,12 @@ def _cuts(part: Seq) -> bool:
     return any(isinstance(member, (SliceValue, Nothing)) for member in members(part.element()))
 
 
-def _tuple_of_unknown_length(frame: Frame, tensor: Tensor, part: Seq, node: ast.AST) -> None:
+def _gathers(part: Seq) -> bool:
+    """Only tensors among the parts: torch takes a list with one for a tuple, as NumPy did (measured, torch 2.13)."""
+    return part.form != "tuple" and all(isinstance(member, Tensor) for member in members(part.element()))
+
+
+def _components(frame: Frame, tensor: Tensor, part: Seq, node: ast.AST) -> None:
     for member in members(part.element()):
         _read_part(frame, tensor, member, node, node)
 

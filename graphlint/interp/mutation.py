@@ -247,6 +247,8 @@ def report_stored(frame: Frame, target: ast.Subscript) -> None:
         case ast.Attribute(value=ast.Name(id=name), attr=attr):
             owner = frame.env.get(name)
             keys = (key_of(owner, attr),) if isinstance(owner, Instance) and not owner.fresh else ()
+            # An object that a method is given is its caller's: an entry that is stored before it is read is only passed on.
+            kept = kept or (name in frame.inputs and name != frame.own and not (decl and reads_first(decl, target)))
     sure = Confidence.POSSIBLE if kept else Confidence.CERTAIN
     frame.emit(HostMutation, target, sure, target=spelled(target), what="entry", why=why, keys=keys)
 

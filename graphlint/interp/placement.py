@@ -6,6 +6,7 @@ import ast
 
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
+from graphlint.interp.switches import is_device_default
 from graphlint.types import Confidence
 from graphlint.values import (
     DeviceValue,
@@ -37,13 +38,16 @@ def default_place(frame: Frame) -> Place:
     """Where a factory without `device=` puts its tensor."""
     if frame.devices and isinstance(frame.devices[-1], DeviceValue):
         return frame.devices[-1].place
-    return Place.HOST
+    return Place.DEVICE if is_device_default(frame.module) else Place.HOST
 
 
 def default_sure(frame: Frame, device: Value | None) -> Confidence:
     """How sure that is: a method that is called after construction is often called under `with torch.device(...)`."""
-    late = bool(frame.machine.writes) and not frame.devices and (device is None or isinstance(device, Nothing))
-    return Confidence.POSSIBLE if late else Confidence.CERTAIN
+    if frame.devices or not (device is None or isinstance(device, Nothing)):
+        return Confidence.CERTAIN
+    if frame.machine.writes:
+        return Confidence.POSSIBLE
+    return Confidence.LIKELY if is_device_default(frame.module) else Confidence.CERTAIN
 
 
 def placed(frame: Frame, facts: Facts, value: Value) -> Value:

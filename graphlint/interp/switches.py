@@ -1,11 +1,13 @@
-"""Defaults that a file changes for the whole process: `Distribution.set_default_validate_args(False)`."""
+"""Defaults that a file changes for the whole process: `Distribution.set_default_validate_args(False)`, the device."""
 
 from __future__ import annotations
 
 import ast
+import functools
 
 from graphlint.effects.grammar import MISSING
 from graphlint.interp.frame import Frame
+from graphlint.project import Module
 from graphlint.syntax import walk
 
 SETTERS = {"validate_args": "set_default_validate_args"}
@@ -25,3 +27,28 @@ def changed(frame: Frame, parameter: str) -> object:
 
 def _sets(call: ast.Call, setter: str) -> bool:
     return isinstance(call.func, ast.Attribute) and call.func.attr == setter and len(call.args) == 1
+
+
+DEVICE_SETTERS = ("set_default_device", "set_default_tensor_type")
+
+
+def is_device_default(module: Module) -> bool:
+    """Whether a file makes a device the place of tensors that name none; it may set it back, out of sight of a call."""
+    text = module.source.text
+    return "set_default_" in text and any(each in text for each in DEVICE_SETTERS) and _device_default(module)
+
+
+@functools.lru_cache(maxsize=64)
+def _device_default(module: Module) -> bool:
+    return any(
+        isinstance(each, ast.Call) and any(_sets(each, setter) for setter in DEVICE_SETTERS) and not _is_host(each.args[0])
+        for each in walk(module.source.tree)
+    )
+
+
+def _is_host(given: ast.expr) -> bool:
+    """The host by name, the default of the default, or a type of tensors on the host."""
+    if isinstance(given, ast.Constant):
+        return given.value is None or (isinstance(given.value, str) and "cuda" not in given.value)
+    text = ast.unparse(given)
+    return "Tensor" in text and "cuda" not in text

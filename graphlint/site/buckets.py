@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from graphlint.events import Event
 from graphlint.site.acts import Act, Layer, Verb, text
+from graphlint.site.branches import happens_once
 from graphlint.site.construct import argument
 from graphlint.site.names import MIXING
 from graphlint.site.story import Captured, Story, region, tell
@@ -45,7 +46,7 @@ def _second(story: Story) -> Iterator[tuple[Captured, Captured, Act, Layer]]:
 def pools(story: Story) -> Told:
     """Graphs of a loop that do not share a pool, or share it from the smallest up."""
     for first, second, act, loop in _second(story):
-        if first.graph is second.graph or not _is_kept(story, second.graph):
+        if first.graph is second.graph or not _is_kept(story, second.graph) or happens_once(act):
             continue
         pool = argument(second.capture, "pool", 1)
         source = _iterated(loop.node)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from graphlint.events import Event
 from graphlint.site.acts import Act, Verb, text
-from graphlint.site.outputs import BLIND
+from graphlint.site.outputs import computes
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
 from graphlint.site_events import (
@@ -84,7 +84,7 @@ def _early(story: Story, captured: Captured, index: int, call: Act) -> Act | Non
             continue
         if act.thing.node is call.node and act.name == "argument":
             return None  # the handle is given to someone, who may wait
-        if id(act.thing.owner) in tensors and act.name.rpartition(".")[2] not in BLIND:
+        if id(act.thing.owner) in tensors and computes(act):
             return act
     return None
 

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 from graphlint.events import Event
 from graphlint.site.acts import Act, Frame, Verb
+from graphlint.site.branches import fills
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import STATE, Kind, Scope, Slot, Thing
 from graphlint.site_events import DerivedInput, EntryRebound, InputDies, InputNotRefreshed, InputRebound, RefreshMissesInput
-from graphlint.syntax import receiver_in
+from graphlint.syntax import last, receiver_in, stored
 from graphlint.types import Region
 
 Told = Iterator[tuple[Region, Event]]
@@ -30,7 +31,7 @@ def rebound(story: Story) -> Told:
                 continue
             if _moves_on(story, act) or _is_put_back(story, captured, act):
                 continue
-            if not story.is_captured(index) and _is_lost(story, captured, index, act, before):
+            if not story.is_captured(index) and _is_lost(story, captured, index, act, before) and not fills(act):
                 yield region(captured, story.acts), tell(InputRebound, act, target=_written(act), place=_place(act.slot))
 
 
@@ -104,7 +105,8 @@ def _place(slot: Slot | None) -> str:
 def _written(act: Act) -> str:
     node = act.node
     if isinstance(node, ast.Assign) and node.targets:
-        return ast.unparse(node.targets[0])
+        key = act.slot.key if act.slot is not None else ""
+        return ast.unparse(next((each for each in stored(node) if last(each) == key), node.targets[0]))
     return ast.unparse(node.target) if isinstance(node, (ast.AnnAssign, ast.AugAssign)) else act.text
 
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from graphlint.events import Event
-from graphlint.site.acts import Act, Verb
+from graphlint.site.acts import Act, Frame, Verb
 from graphlint.site.inputs import root
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Scope, Thing
@@ -58,8 +58,17 @@ def _how(story: Story, captured: Captured, index: int, act: Act) -> str:
     if isinstance(act.slot.holder, Thing):
         return "put away" if act.slot.holder.kind is Kind.CONTAINER or act.slot.key.startswith("[") else ""
     # A name given before the replay whose result it is read for is only a shorter name.
-    is_old = any(root(story.acts[at].frame) is root(act.frame) for at in _before(story, captured, index))
+    is_old = any(_is_just_before(story.acts[at], act) for at in _before(story, captured, index))
     return "read after the next replay" if is_old and _is_read_later(story, act, index, again) else ""
+
+
+def _is_just_before(replay: Act, act: Act) -> bool:
+    """Whether a replay stands before an act in the same activation and the same round of the loops around both."""
+    frame: Frame | None = replay.frame
+    while frame is not None and frame is not act.frame:
+        frame = frame.caller
+    rounds = {id(layer.node): layer.round for layer in act.layers}
+    return frame is not None and all(rounds.get(id(each.node), each.round) == each.round for each in replay.layers)
 
 
 def _is_read_later(story: Story, act: Act, index: int, again: int) -> bool:
@@ -93,17 +102,19 @@ def _named(act: Act) -> str:
 
 
 BLIND = frozenset({
-    "", "argument", "callable", "hasattr", "hash", "id", "isinstance", "issubclass", "len", "tree_flatten", "tree_leaves",
-    "tree_structure", "type",
+    "", "argument", "callable", "get", "getattr", "hasattr", "hash", "id", "is_tensor", "isinstance", "issubclass", "items",
+    "iter", "keys", "len", "tree_flatten", "tree_leaves", "tree_structure", "type", "values",
 })  # fmt: skip
-"""Calls that see that a tensor is there, not what it holds."""
+"""Calls that see that a tensor is there, or what a container holds, not what the tensor holds."""
+LIBRARIES = frozenset({"builtins", "math", "numpy", "torch"})
+"""What is known to look at values; a function of somebody else may only take a reference."""
 
 
-def _computes(act: Act) -> bool:
+def computes(act: Act) -> bool:
     """Whether a read is of the values, and not of the shape only."""
+    library, dot, _ = act.name.partition(".")
     name = act.name.rpartition(".")[2]
-    if act.name.startswith("torch.ops."):
-        # An operator of somebody's own may only take a reference.
+    if act.name.startswith("torch.ops.") or (dot and library not in LIBRARIES):
         return False
     return name not in BLIND and not name.startswith("new_") and not name.endswith("_like")
 
@@ -142,5 +153,5 @@ def unset(story: Story) -> Told:
         first = next(story.replays(captured), len(story.acts))
         home = root(story.acts[captured.begin].frame)
         for index, act in story.between(captured.end, first, Verb.READ):
-            if captured.made(act.thing) and _computes(act) and root(act.frame) is home and not story.is_captured(index):
+            if captured.made(act.thing) and computes(act) and root(act.frame) is home and not story.is_captured(index):
                 yield region(captured, story.acts), tell(OutputUnset, act, target=act.text)

@@ -168,5 +168,12 @@ def piled(story: Story) -> Told:
         ]
         # Zeroing in place helps where it is recorded; before the capture, gradients must go.
         cleared = any(_clears(act) or (act.name == "zero_grad" and at > captured.begin) for at, act in around)
-        if not cleared and not after:
+        if not cleared and not after and not _leaves_zeros(story, captured, before[-1], last):
             yield region(captured, story.acts), tell(GradientsPileUp, backwards[0], call=backwards[0].text)
+
+
+def _leaves_zeros(story: Story, captured: Captured, before: int, backward: int) -> bool:
+    """Whether gradients are zeroed in place behind both passes: the captured one and every replay start from zeros."""
+    inside = story.between(backward, captured.end, Verb.METHOD)
+    warm = story.between(before, captured.begin, Verb.METHOD)
+    return all(any(act.name in ("zero_grad", "zero_") for _, act in each) for each in (inside, warm))

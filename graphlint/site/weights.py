@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from graphlint.events import Event
 from graphlint.site.acts import Act, Verb
+from graphlint.site.branches import excludes
 from graphlint.site.construct import constant
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
@@ -152,6 +153,6 @@ def _is_replaced(story: Story, captured: Captured, stash: Act) -> bool:
         if act.slot != stash.slot or captured.made(act.thing) or story.is_captured(index):
             continue
         replay = story.next_replay(captured, index)
-        if replay is not None and constant(act.thing) is ...:
+        if replay is not None and constant(act.thing) is ... and not excludes(act, story.acts[replay]):
             return any(later.slot == stash.slot for _, later in story.between(replay, len(story.acts), Verb.LOAD))
     return False

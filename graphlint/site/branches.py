@@ -1,0 +1,78 @@
+"""Branches around what happens at a site: those that exclude each other, are taken once, or only fill what is missing."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from graphlint.project import Module
+from graphlint.site.acts import Act
+from graphlint.syntax import spelled, stands_in, stored, walk
+
+
+def excludes(one: Act, other: Act) -> bool:
+    """Whether two acts stand on the two sides of an `if self.flag:`, of which an object takes one for good."""
+    return any(
+        module is there and _parted(module, here, over) for module, here in _places(one) for there, over in _places(other)
+    )
+
+
+def _places(act: Act) -> Iterator[tuple[Module, ast.AST]]:
+    """Where an act stands, and the calls that led there."""
+    node, frame = act.node, act.frame
+    yield frame.module, node
+    while frame.caller is not None and frame.node is not None:
+        node, frame = frame.node, frame.caller
+        yield frame.module, node
+
+
+def _parted(module: Module, one: ast.AST, other: ast.AST) -> bool:
+    return one is not other and any(
+        isinstance(each, ast.If) and _is_flag(each.test) and (_parts(each, one, other) or _parts(each, other, one))
+        for each in walk(module.source.tree)
+    )
+
+
+def _is_flag(test: ast.expr) -> bool:
+    inner = test.operand if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) else test
+    return isinstance(inner, ast.Attribute)
+
+
+def _parts(branch: ast.If, one: ast.AST, other: ast.AST) -> bool:
+    return stands_in(branch.body, one) and stands_in(branch.orelse, other)
+
+
+def happens_once(act: Act) -> bool:
+    """Whether an act stands under an `if` about an attribute that the same branch sets: the next round passes it by."""
+    return any(
+        isinstance(each, ast.If) and stands_in(each.body, act.node) and _asked(each.test) & _set(each.body)
+        for each in walk(act.frame.module.source.tree)
+    )
+
+
+def _asked(test: ast.expr) -> set[str]:
+    return {spelled(part) for part in walk(test) if isinstance(part, ast.Attribute)}
+
+
+def _set(body: list[ast.stmt]) -> set[str]:
+    statements = [each for part in body for each in walk(part) if isinstance(each, (ast.Assign, ast.AnnAssign))]
+    return {spelled(to) for each in statements for to in stored(each) if isinstance(to, ast.Attribute)}
+
+
+def fills(act: Act) -> bool:
+    """Whether an act binds an attribute under an `if` that asks whether it is None still: what is there stays."""
+    bound = _set([act.node]) if isinstance(act.node, ast.stmt) else set()
+    return any(
+        isinstance(each, ast.If) and stands_in(each.body, act.node) and _lacking(each.test) & bound
+        for each in (walk(act.frame.module.source.tree) if bound else ())
+    )
+
+
+def _lacking(test: ast.expr) -> set[str]:
+    """What must be None for a condition to hold."""
+    match test:
+        case ast.Compare(left=left, ops=[ast.Is()], comparators=[ast.Constant(value=None)]):
+            return {spelled(left)}
+        case ast.BoolOp(op=ast.And(), values=parts):
+            return {name for part in parts for name in _lacking(part)}
+    return set()
