@@ -1,35 +1,41 @@
-"""Questions that a function asks twice, of what does not change in between: both times the answer is the same.
+"""Questions that a function asks twice, of what does not change in between: the first answer says something of the second.
 
 if self.cached: bound = 4                  if self.cached: y = y[:bound]      # a number here
 else:           bound = x.argmax()         else:           y = y[bound]       # a tensor here
+
+A call of a function that a condition picked asks once more: `run = plain if self.cached else fancy`, `run(y, bound)`.
 """
 
 from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
-from graphlint.interp.frame import Frame, State
+from graphlint.interp.frame import Decided, Frame, State
+from graphlint.interp.questions import Answers, Key, Question, answers, conditions, matched, question
 from graphlint.project import FunctionDecl
 from graphlint.record import NamedTuple
 from graphlint.syntax import nested, walk
-from graphlint.values import Value
-
-Key = tuple[object, ...]
+from graphlint.types import Target
+from graphlint.values import Value, join_all, members
 
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
-ASKS = (ast.If, ast.IfExp, ast.While, ast.Assert)
+ASKING = frozenset((ast.If, ast.IfExp, ast.While, ast.Assert, ast.Match))
+
+Asked = tuple[ast.AST, Question]
+Later = dict[ast.AST, list["First"]]
 
 
 class First(NamedTuple):
-    """An `if` that asked before: `agrees` if its body runs where the later condition holds; `changed` since then.
+    """What asked before, and how it was answered where a later condition holds and where not; `changed` since then.
 
     `words` are the names and attributes that the answer rests on.
     """
 
     node: ast.AST
-    agrees: bool
+    answers: Answers
     words: frozenset[str]
     changed: frozenset[str]
 
@@ -38,29 +44,48 @@ class Repeats(NamedTuple):
     """The questions of a function that come again, and for each later condition those that came before."""
 
     first: frozenset[ast.AST]
-    later: dict[ast.expr, list[First]]
+    later: Later
 
 
 NEVER = Repeats(frozenset(), {})
 
 
-class Question(NamedTuple):
-    """What is asked, whether yes means that a condition holds, and the names and attributes that the answer rests on."""
+class Facts(NamedTuple):
+    """What variables are where a condition holds and where it does not, and the targets that get to either."""
 
-    key: Key
-    holds: bool
-    words: frozenset[str]
+    true: dict[str, Value]
+    false: dict[str, Value]
+    true_on: Target
+    false_on: Target
 
 
 def note_arms(frame: Frame, node: ast.If, ends: Sequence[State]) -> None:
     """Remember what the variables are behind each arm of an `if` that is asked again."""
-    if node not in _repeats(frame).first:
-        return
-    frame.decided.pop(node, None)
-    if len(ends) == 2 and ends[0].live and ends[1].live:
-        yes, no = ends[0].env, ends[1].env
-        names = [name for name, value in frame.env.items() if "." not in name and yes.get(name) is not no.get(name)]
-        frame.decided[node] = {name: (frame.env[name], yes[name], no[name]) for name in names if name in yes and name in no}
+    if node in _repeats(frame).first:
+        frame.decided.pop(node, None)
+        if len(ends) == 2:
+            _note(frame, node, ends[0], ends[1])
+
+
+def note_cases(frame: Frame, node: ast.Match, ends: Sequence[State]) -> None:
+    """The same for each case of a `match`: where it is not met, one of the others is."""
+    first = _repeats(frame).first
+    for position, case in enumerate(node.cases):
+        if case.pattern in first:
+            frame.decided.pop(case.pattern, None)
+            others = [end for end in (*ends[:position], *ends[position + 1 :]) if end.live]
+            if position < len(ends) and others:
+                names = {name for end in others for name in end.env}
+                joined = {name: join_all(end.env[name] for end in others if name in end.env) for name in names}
+                _note(frame, case.pattern, ends[position], State(joined, others[0].live))
+
+
+def _note(frame: Frame, node: ast.AST, yes: State, no: State) -> None:
+    if yes.live and no.live:
+        names = [name for name in frame.env if "." not in name and yes.env.get(name) is not no.env.get(name)]
+        both = [name for name in names if name in yes.env and name in no.env]
+        found = {name: (frame.env[name], yes.env[name], no.env[name]) for name in both}
+        frame.decided[node] = Decided(found, yes.live, no.live)
 
 
 def note_choice(frame: Frame, node: ast.Assign, value: Value) -> None:
@@ -70,20 +95,39 @@ def note_choice(frame: Frame, node: ast.Assign, value: Value) -> None:
     frame.decided.pop(node.value, None)
     match node.targets:
         case [ast.Name(id=name)] if len(frame.chosen) == 2:
-            frame.decided[node.value] = {name: (value, frame.chosen[0], frame.chosen[1])}
+            frame.decided[node.value] = Decided({name: (value, frame.chosen[0], frame.chosen[1])}, *frame.chosen_on)
 
 
-def agreed(frame: Frame, node: ast.expr) -> tuple[dict[str, Value], dict[str, Value]] | None:
-    """What variables are where a condition holds and where it does not, if it was asked before."""
-    true: dict[str, Value] = {}
-    false: dict[str, Value] = {}
+def agreed(frame: Frame, node: ast.AST) -> Facts | None:
+    """What variables are where a condition holds and where it does not, if something was asked before that tells."""
+    found = Facts({}, {}, Target.BOTH, Target.BOTH)
     for first in _repeats(frame).later.get(node, ()):
-        if not first.words.isdisjoint(frame.stored):
-            continue  # a method that was called has bound it
-        for name, (taken, yes, no) in frame.decided.get(first.node, {}).items():
-            if name not in first.changed and frame.env.get(name) is taken:
-                true[name], false[name] = (yes, no) if first.agrees else (no, yes)
-    return (true, false) if true else None
+        decided = frame.decided.get(first.node)
+        if decided is None or not first.words.isdisjoint(frame.stored):
+            continue  # it was not asked, or a method that was called has bound what it asked for
+        names = [name for name in decided.names if name not in first.changed]
+        held, failed = (_side(frame, decided, names, answer) for answer in first.answers)
+        found = Facts(
+            {**found.true, **held[0]}, {**found.false, **failed[0]}, found.true_on & held[1], found.false_on & failed[1]
+        )
+    if not found.true and not found.false:
+        return None
+    frame.narrowed.update(found.true.items(), found.false.items())
+    return found
+
+
+def _side(frame: Frame, decided: Decided, names: list[str], answer: bool | None) -> tuple[dict[str, Value], Target]:
+    if answer is None:
+        return {}, Target.BOTH
+    found = {}
+    for name in names:
+        taken, *arms = decided.names[name]
+        now, told = frame.env.get(name), arms[not answer]
+        # What another answer has told of it already may be less than what this one leaves open.
+        is_less = (name, now) in frame.narrowed and now is not None and len(members(told)) < len(members(now))
+        if now is taken or is_less:
+            found[name] = told
+    return found, decided.yes if answer else decided.no
 
 
 def _repeats(frame: Frame) -> Repeats:
@@ -101,20 +145,32 @@ def repeats(decl: FunctionDecl) -> Repeats:
     body = decl.node.body
     if not isinstance(body, list):
         return NEVER
-    tests = [each.test for each in map(_asks, nested(body)) if each is not None]
-    if len(tests) < 2:
+    nodes = list(nested(body))
+    asking = [node for node in nodes if _may_ask(node)]
+    if not asking:
         return NEVER
-    counted = Counter(part.key for test in tests for _, part in _parts(test))
+    picks = _picks(asking)
+    if len(asking) < 2 and not picks:
+        return NEVER
+    counted = Counter(asked.key for node in asking for _, asked in _asked_by(node))
+    counted.update(asked.key for node in body if picks for _, asked in _calls(node, picks))
     often = frozenset(key for key, count in counted.items() if count > 1)
-    later: dict[ast.expr, list[First]] = {}
-    for block in _blocks(body) if often else ():
-        _read(block, often, later)
+    later: Later = {}
+    known: dict[ast.stmt, list[Asked]] = {}
+
+    def asked_in(node: ast.stmt) -> list[Asked]:
+        if node not in known:
+            known[node] = [each for each in _conditions(node, picks) if each[1].key in often]
+        return known[node]
+
+    for block in _blocks(body, nodes) if often else ():
+        _read(block, often, asked_in, later)
     return Repeats(frozenset(each.node for found in later.values() for each in found), later) if later else NEVER
 
 
-def _blocks(body: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
+def _blocks(body: list[ast.stmt], nodes: list[ast.AST]) -> Iterator[list[ast.stmt]]:
     yield body
-    for node in nested(body):
+    for node in nodes:
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             for field in ("body", "orelse", "finalbody"):
                 block = getattr(node, field, None)
@@ -122,61 +178,119 @@ def _blocks(body: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
                     yield block
 
 
-def _read(block: list[ast.stmt], often: frozenset[Key], later: dict[ast.expr, list[First]]) -> None:
-    """Pair each question of a block with the same one in the statements behind it: whoever gets there has passed it."""
+def _read(
+    block: list[ast.stmt],
+    often: frozenset[Key],
+    asked_in: Callable[[ast.stmt], list[Asked]],
+    later: dict[ast.AST, list[First]],
+) -> None:
+    """Pair each question of a block with those in the statements behind it: whoever gets there has passed it."""
     for position, node in enumerate(block):
-        asking = _asking(node)
-        asked = question(asking.test) if asking is not None else None
-        if asking is None or asked is None or asked.key not in often or asked.words & _stores([node]):
-            continue
-        for distance, other in enumerate(block[position + 1 :], position + 1):
-            between = block[position + 1 : distance]
-            for condition, part in _conditions(other):
-                changed = _stores(between) | _stores([other], condition) if part.key == asked.key else asked.words
-                if not changed & asked.words:
-                    first = First(asking, part.holds is asked.holds, part.words, changed)
-                    later.setdefault(condition, []).append(first)
+        for asking, asked, deciding in _asking(node):
+            if asked.key not in often or asked.words & _stores([node]):
+                continue
+            for other in range(position + 1, len(block)):
+                for condition, part in asked_in(block[other]):
+                    told = _told(asked, part, deciding)
+                    if told is not None:
+                        changed = _stores(block[position + 1 : other]) | _stores([block[other]], condition)
+                        if not changed & asked.words:
+                            later.setdefault(condition, []).append(First(asking, told, part.words, changed))
 
 
-def _asking(node: ast.stmt) -> ast.If | ast.IfExp | None:
+def _told(first: Question, later: Question, deciding: bool | None) -> Answers | None:
+    if first.key != later.key:
+        return None
+    held, failed = (each if deciding in (None, each) else None for each in answers(first, later))
+    return None if held is failed is None else Answers(held, failed)
+
+
+def _asking(node: ast.stmt) -> Iterator[tuple[ast.AST, Question, bool | None]]:
+    """What a statement asks before anybody gets behind it; the cases of a `match` as far as they are alike.
+
+    With each the answer by which it decides the whole: `a and b` fails where `a` does; None where it is the whole.
+    """
     match node:
-        case ast.If():
-            return node
-        case ast.Assign(value=ast.IfExp() as value):
-            return value
-    return None
+        case ast.If(test=test) | ast.Assign(value=ast.IfExp(test=test)):
+            asking = node if isinstance(node, ast.If) else node.value
+            asked = question(test)
+            if asked is not None:
+                yield asking, asked, None
+            if isinstance(test, ast.BoolOp):
+                parts = [question(each) for each in test.values]
+                yield from ((asking, each, isinstance(test.op, ast.Or)) for each in parts if each is not None)
+        case ast.Match(subject=subject, cases=cases):
+            before: frozenset[object] = frozenset()
+            for case in cases:
+                asked = matched(case.pattern, subject) if case.guard is None else None
+                if asked is None or not before.isdisjoint(asked.among or ()):
+                    return
+                yield case.pattern, asked, None
+                if asked.among is None:
+                    return  # a flag: the other case is the other answer
+                before |= asked.among
 
 
-def _asks(node: ast.AST) -> ast.If | ast.While | ast.Assert | ast.IfExp | None:
+def _may_ask(node: ast.AST) -> bool:
+    return type(node) in ASKING or type(getattr(node, "value", None)) is ast.IfExp
+
+
+def _asked_by(node: ast.AST) -> Iterator[Asked]:
     """What a statement itself asks."""
-    if isinstance(node, (ast.If, ast.While, ast.Assert)):
-        return node
-    value = getattr(node, "value", None)
-    return value if isinstance(value, ast.IfExp) else None
+    if isinstance(node, ast.Match):
+        yield from _cases(node)
+    else:
+        asking: Any = node if type(node) in ASKING else getattr(node, "value", node)
+        yield from conditions(asking.test)
 
 
-def _conditions(node: ast.stmt) -> Iterator[tuple[ast.expr, Question]]:
+def _cases(node: ast.Match) -> Iterator[Asked]:
+    for case in node.cases:
+        asked = matched(case.pattern, node.subject)
+        if asked is not None:
+            yield case.pattern, asked
+
+
+def _conditions(node: ast.stmt, picks: dict[str, Question]) -> Iterator[Asked]:
     for each in walk(node):
-        if isinstance(each, ASKS):
-            yield from _parts(each.test)
+        if type(each) in ASKING:
+            yield from _asked_by(each)
+    if picks:
+        yield from _calls(node, picks)
 
 
-def _parts(test: ast.expr) -> Iterator[tuple[ast.expr, Question]]:
-    """The conditions that a test consists of, each as it is asked for by itself."""
-    while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        test = test.operand
-    asked = question(test)
-    if asked is not None:
-        yield test, asked
-    if isinstance(test, ast.BoolOp):
-        for part in test.values:
-            yield from _parts(part)
+def _calls(node: ast.stmt, picks: dict[str, Question]) -> Iterator[Asked]:
+    for each in walk(node):
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id in picks:
+            yield each, picks[each.func.id]
 
 
-def _stores(block: Sequence[ast.stmt], until: ast.expr | None = None) -> frozenset[str]:
+NAMED = (ast.Name, ast.Attribute, ast.Lambda)
+
+
+def _picks(nodes: list[ast.AST]) -> dict[str, Question]:
+    """Names that a condition binds to one of two other names, which may be functions."""
+    found: dict[str, Question] = {}
+    for node in nodes:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.IfExp(test=test, body=yes, orelse=no)):
+                pass
+            case ast.If(
+                test=test, body=[ast.Assign(targets=[ast.Name(id=name)], value=yes)], orelse=[ast.Assign() as other]
+            ):
+                no = other.value
+            case _:
+                continue
+        asked = question(test) if isinstance(yes, NAMED) and isinstance(no, NAMED) else None
+        if asked is not None:
+            found[name] = asked
+    return found
+
+
+def _stores(block: Sequence[ast.stmt], until: ast.AST | None = None) -> frozenset[str]:
     """The names and attributes that statements bind before a condition is asked; in a loop, wherever that is."""
     nodes = [each for node in block for each in walk(node)]
-    end = None if until is None or any(isinstance(each, LOOPS) for each in nodes) else (until.lineno, until.col_offset)
+    end = None if any(isinstance(each, LOOPS) for each in nodes) else _place(until)
     return frozenset(
         each.id if isinstance(each, ast.Name) else each.attr
         for each in nodes
@@ -185,41 +299,8 @@ def _stores(block: Sequence[ast.stmt], until: ast.expr | None = None) -> frozens
     )
 
 
-def question(test: ast.expr) -> Question | None:
-    """A condition that gives the same answer as long as nobody binds what it names; None for any other."""
-    holds = True
-    while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        test, holds = test.operand, not holds
-    words: set[str] = set()
-    match test:
-        case ast.Compare(left=left, ops=[ast.NotEq() | ast.IsNot() | ast.NotIn() as op], comparators=[right]):
-            kind = {ast.NotEq: ast.Eq, ast.IsNot: ast.Is, ast.NotIn: ast.In}[type(op)]
-            parts = (kind, _key(left, words), _key(right, words))
-            return None if None in parts else Question(parts, not holds, frozenset(words))
-    key = _key(test, words)
-    return None if key is None else Question(key, holds, frozenset(words))
-
-
-def _key(node: ast.expr, words: set[str]) -> Key | None:
-    """A plain expression as a tuple of its parts; `words` gets the names and attributes in it."""
+def _place(node: ast.AST | None) -> tuple[int, int] | None:
     match node:
-        case ast.Name(id=name):
-            words.add(name)
-            return (name,)
-        case ast.Attribute(value=owner, attr=name):
-            words.add(name)
-            parts: list[object] = [ast.Attribute, name, _key(owner, words)]
-        case ast.Constant(value=value):
-            parts = [ast.Constant, type(value), value]
-            return tuple(parts)
-        case ast.Subscript(value=owner, slice=index):
-            parts = [ast.Subscript, _key(owner, words), _key(index, words)]
-        case ast.Compare(left=left, ops=[op], comparators=[right]):
-            parts = [type(op), _key(left, words), _key(right, words)]
-        case ast.BoolOp(op=word, values=values):
-            parts = [type(word), *(_key(each, words) for each in values)]
-        case ast.UnaryOp(op=sign, operand=operand):
-            parts = [type(sign), _key(operand, words)]
-        case _:
-            return None
-    return None if None in parts else tuple(parts)
+        case ast.expr() | ast.pattern():
+            return node.lineno, node.col_offset
+    return None

@@ -76,9 +76,9 @@ def test(frame: Frame, node: ast.expr, construct: str) -> Test:
     facts = agreed(frame, node) if frame.decided else None
     if facts is None:
         return outcome
-    true, false = facts
     return Test(
-        Arm(outcome.true.live, {**true, **outcome.true.facts}), Arm(outcome.false.live, {**false, **outcome.false.facts})
+        Arm(outcome.true.live, {**facts.true, **outcome.true.facts}),
+        Arm(outcome.false.live, {**facts.false, **outcome.false.facts}),
     )
 
 

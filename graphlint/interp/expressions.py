@@ -6,6 +6,7 @@ import ast
 import builtins
 
 from graphlint.events import HostFormat
+from graphlint.interp.agreeing import Facts, agreed
 from graphlint.interp.assignment import assign
 from graphlint.interp.carried import global_key
 from graphlint.interp.conditions import test
@@ -102,8 +103,27 @@ def eval_attribute(frame: Frame, node: ast.Attribute) -> Value:
 def eval_call(frame: Frame, node: ast.Call) -> Value:
     if frame.machine.told.flags and (flag := flag_called(frame, node)) is not None:
         return flag
+    if frame.decided and type(node.func) is ast.Name and (facts := agreed(frame, node)) and node.func.id in facts.true:
+        return _picked(frame, node, facts)
     callee = frame.eval(node.func)
     return apply(frame, callee, arguments_of(frame, node), node)
+
+
+def _picked(frame: Frame, node: ast.Call, facts: Facts) -> Value:
+    """A call of what a condition picked: once for each answer, with what else that decided."""
+    before = frame.save()
+    arms = [(known, before.live & on) for known, on in ((facts.true, facts.true_on), (facts.false, facts.false_on))]
+    several = all(live for _, live in arms)
+    frame.choosing += several
+    found, ends = [], []
+    for known, live in arms:
+        if live:
+            frame.restore(State({**before.env, **known}, live))
+            found.append(apply(frame, frame.eval(node.func), arguments_of(frame, node), node))
+            ends.append(State(frame.env, frame.live))
+    frame.choosing -= several
+    frame.merge(*ends)
+    return join_all(found) if found else Unknown()
 
 
 def arguments_of(frame: Frame, node: ast.Call) -> Arguments:

@@ -118,8 +118,15 @@ class Opened(NamedTuple):
     summary: Summary
 
 
-Decided = dict[str, tuple[Value, Value, Value]]
-"""Variables that an answer decides: what they are taken for, and what they are where it is yes and where it is no."""
+class Decided(NamedTuple):
+    """Variables that an answer decides: what they are taken for, what they are where it is yes, and where it is no.
+
+    `yes` and `no` are the targets that get to either.
+    """
+
+    names: dict[str, tuple[Value, Value, Value]]
+    yes: Target
+    no: Target
 
 
 class Frame:
@@ -132,6 +139,7 @@ class Frame:
         "ceiling",
         "choosing",
         "chosen",
+        "chosen_on",
         "conditional",
         "continues",
         "decided",
@@ -143,6 +151,7 @@ class Frame:
         "live",
         "machine",
         "module",
+        "narrowed",
         "opened",
         "own",
         "owner",
@@ -182,7 +191,9 @@ class Frame:
         self.branches = 0
         self.choosing = 0
         self.chosen: list[Value] = []
+        self.chosen_on: list[Target] = []
         self.decided: dict[ast.AST, Decided] = {}
+        self.narrowed: set[tuple[str, Value]] = set()
         self.arm: Arm = ()
         self.inputs: frozenset[str] = frozenset()
         self.opened: tuple[Opened, ...] = ()

@@ -257,14 +257,16 @@ def _stopping(value: Value, word: str, live: Target) -> list[Value]:
 def eval_conditional(frame: Frame, node: ast.IfExp) -> Value:
     outcome = test(frame, node.test, "conditional expression")
     before = frame.save()
-    found = []
+    found, reached = [], []
     for arm, part in ((outcome.true, node.body), (outcome.false, node.orelse)):
         live = before.live & arm.live
         if live:
+            reached.append(live)
             frame.restore(State({**before.env, **arm.facts}, live))
             found.append(_limited(frame.eval(part), live, before.live))
     frame.restore(before)
     frame.chosen = found = doubt_kept(node, found)
+    frame.chosen_on = reached
     return join_all(found) if found else Unknown()
 
 
