@@ -46,6 +46,7 @@ from graphlint.values import (
 )
 
 if TYPE_CHECKING:
+    from graphlint.interp.compiling import Handed
     from graphlint.interp.hooks import Held, Hook
 
 NOTHING_OWED = 1 << 30
@@ -86,6 +87,7 @@ class Machine:
         self.watched: tuple[ClassDecl, list[Arguments]] | None = None
         self.writes: list[tuple[Instance, dict[str, Value]]] = []
         self.captures: list[Capture] = []
+        self.handed: list[Handed] = []
         self.capturing = 0
         self.libraries: set[str] = set()
         self.operations: dict[tuple[Module, str], FunctionDecl | None] = {}

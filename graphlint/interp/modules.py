@@ -24,7 +24,6 @@ from graphlint.values import (
     DeviceValue,
     ExternalObject,
     Function,
-    Graphed,
     Identity,
     Instance,
     Kind,
@@ -281,28 +280,19 @@ def device(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     return DeviceValue(Place.UNKNOWN if place is None else place)
 
 
-GRAPHED_MODES = ("reduce-overhead", "max-autotune")
-"""The modes of `torch.compile` that record CUDA graphs (torch 2.13 documentation)."""
-
-
 @function(
-    "torch.compile",
     "torch.compiler.disable",
     "torch.jit.script",
     "torch.jit.ignore",
     "torch.jit.unused",
-    "torch.cuda.make_graphed_callables",
     "torch._dynamo.disable",
     "torch.jit.export",
     "torch.compiler.allow_in_graph",
 )
 def transparent(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     """Gives back what it was given, or a decorator that does."""
-    value = first(arguments, 0, "model")
-    if value is None:
-        return Identity()
-    mode = arguments.keyword("mode")
-    return Graphed(value) if isinstance(mode, Text) and mode.value in GRAPHED_MODES else value
+    value = first(arguments)
+    return Identity() if value is None else value
 
 
 @function("torch.utils.checkpoint.checkpoint")

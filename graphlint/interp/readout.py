@@ -11,6 +11,7 @@ from dataclasses import replace
 from graphlint.events import BackwardRun, Event, HostMutation, Rebound, UnknownCall
 from graphlint.interp.capturing import leave_open
 from graphlint.interp.carried import Touch, carried
+from graphlint.interp.compiling import Handed, handed_at
 from graphlint.interp.context import as_input
 from graphlint.interp.dispatch import apply, item
 from graphlint.interp.frame import Frame, Link, Summary
@@ -225,6 +226,20 @@ def enter_site(machine: Machine, site: Site) -> Iterator[tuple[Region, Summary, 
         yield capture.region, capture.summary, capture.live
     for case in cases:
         yield from _enter_case(machine, site, name, case)
+    for handed in handed_at(site, machine.handed):
+        yield _enter_handed(machine, handed)
+
+
+def _enter_handed(machine: Machine, handed: Handed) -> tuple[Region, Summary, Target]:
+    """A function that is compiled or graphed by a call, with the arguments its signature allows."""
+    decl, receiver = handed.function.decl, handed.function.receiver
+    summary = Summary(decl.name)
+    frame = Frame(machine, handed.module, summary, {}, None)
+    region = Region(f"{handed.module.name}.{decl.name}", handed.kind, frame.span(handed.node))
+    machine.left = MOST_WORK
+    with running(region, summary, handed.live):
+        apply(frame, handed.function, entry_call(machine, decl, receiver), handed.node)
+    return region, summary, handed.live
 
 
 def _enter_case(machine: Machine, site: Site, name: str, case: Value) -> Iterator[tuple[Region, Summary, Target]]:
