@@ -15,6 +15,7 @@ from graphlint.interp.handlers import FUNCTIONS, METHODS, MODULE_METHODS, Method
 from graphlint.interp.hooks import hooked, lent
 from graphlint.interp.kernels import is_kernel
 from graphlint.interp.objects import bound, class_member, is_module, record_of
+from graphlint.interp.sizes import without_sizes
 from graphlint.project import ClassDecl, Outside
 from graphlint.types import Confidence
 from graphlint.values import (
@@ -97,7 +98,8 @@ def call_class(frame: Frame, callee: ClassValue, arguments: Arguments, node: ast
     if outside & ENUM_BASES:
         return Opaque()
     # What is made once and kept is there before the region runs.
-    instance = Instance(callee.decl, arguments, frame.recording and frame.ceiling is not Confidence.POSSIBLE)
+    made = arguments if frame.recording else without_sizes(arguments)
+    instance = Instance(callee.decl, made, frame.recording and frame.ceiling is not Confidence.POSSIBLE)
     if (
         frame.recording
         and frame.machine.project.member(callee.decl, "__init__") is not None

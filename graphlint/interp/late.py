@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from graphlint.interp.alone import alone
 from graphlint.interp.annotations import annotated
 from graphlint.interp.frame import Summary
 from graphlint.interp.members import Written, is_property, late_writers, writes
@@ -66,7 +67,11 @@ def explore(machine: Machine, value: Instance, record: Record, name: str) -> Val
 def _left(machine: Machine, value: Instance, decl: FunctionDecl, name: str) -> Value | None:
     """What one method leaves in an attribute; it is only run where its text does not say so."""
     assert isinstance(decl.node, ast.FunctionDef)
-    said = [_said(machine, decl, each) for each in writes(machine, decl.node).values[name]]
+    written = writes(machine, decl.node).values[name]
+    said = [
+        alone(machine, value, decl, each.value) if (known := _said(machine, decl, each)) is None else known
+        for each in written
+    ]
     sure = [each for each in said if each is not None]
     return join_all(sure) if len(sure) == len(said) else _probe(machine, value, decl).get(name)
 
