@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from graphlint.project import ClassDecl, FunctionDecl, Module, Project
 from graphlint.record import NamedTuple
-from graphlint.syntax import last_called, walk
+from graphlint.syntax import last, last_called, receiver_name, walk
 
 CAPTURING_WORDS = ("graph(", "make_graphed_callables", "torch.compile", "capture_begin")
 CAPTURING = re.compile(r"\bgraph\(|make_graphed_callables|torch\.compile|capture_begin")
@@ -27,12 +27,13 @@ class Captors(NamedTuple):
     """Names by which a file calls what captures for others.
 
     `managers` are entered by `with`, `openers` begin a capture that goes on behind the call, `givens` capture a function
-    that they are handed.
+    that they are handed, `keepers` are classes that do so later, and functions that make such an object.
     """
 
     managers: frozenset[str] = frozenset()
     openers: frozenset[str] = frozenset()
     givens: frozenset[str] = frozenset()
+    keepers: frozenset[str] = frozenset()
 
 
 NONE = Captors()
@@ -42,7 +43,7 @@ def own(functions: Functions) -> Captors:
     """Those that are defined in a file."""
     found = list(functions)
     opening = _openers(found)
-    return Captors(_managers(found) | opening, opening, _givens(found))
+    return Captors(_managers(found) | opening, opening, _givens(found), _keepers(found))
 
 
 def imported(project: Project, module: Module) -> Captors:
@@ -133,12 +134,68 @@ def _givens(every: Functions) -> frozenset[str]:
 def _calls_given(node: ast.AST, function: ast.FunctionDef) -> bool:
     if not isinstance(node, ast.With) or not captures(node):
         return False
-    given = {each.arg for each in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)}
+    given = _parameters(function)
     return any(
         isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id in given
         for statement in node.body
         for each in walk(statement)
     )
+
+
+def _parameters(function: ast.FunctionDef) -> set[str]:
+    return {each.arg for each in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)}
+
+
+def _keepers(every: Functions) -> frozenset[str]:
+    """The classes whose methods capture a call of what the constructor got, and functions that hand them what they got."""
+    calling: dict[ClassDecl, set[str]] = {}
+    for node, owner in every:
+        if owner is not None:
+            calling.setdefault(owner, set()).update(_captured_attributes(node))
+    made = ((node, owner) for node, owner in every if owner is not None and node.name == "__init__")
+    found = {owner.name for node, owner in made if not calling[owner].isdisjoint(_kept(node))}
+    makers = (node for node, owner in every if owner is None and found and _hands_on(node, found))
+    return frozenset(found).union(node.name for node in makers)
+
+
+def _captured_attributes(method: ast.FunctionDef) -> Iterator[str]:
+    """The attributes of its object that a method calls inside a capture."""
+    own = receiver_name(method)
+    blocks = [each for each in walk(method) if isinstance(each, ast.With) and captures(each)] if own else []
+    for each in (part for block in blocks for statement in block.body for part in walk(statement)):
+        match each:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attr)) if name == own:
+                yield attr
+
+
+def _kept(method: ast.FunctionDef) -> Iterator[str]:
+    """The attributes of its object that a constructor binds to a parameter."""
+    own, given = receiver_name(method), _parameters(method)
+    for each in walk(method):
+        if isinstance(each, ast.Assign) and isinstance(each.value, ast.Name) and each.value.id in given:
+            for to in each.targets:
+                if isinstance(to, ast.Attribute) and isinstance(to.value, ast.Name) and to.value.id == own:
+                    yield to.attr
+
+
+def _hands_on(function: ast.FunctionDef, keepers: set[str]) -> bool:
+    """Whether a function hands a parameter of its own to one of these."""
+    given = _parameters(function)
+    return any(
+        isinstance(each, ast.Call) and last_called(each) in keepers and any(last(part) in given for part in _given(each))
+        for each in walk(function)
+    )
+
+
+def _given(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(word.value for word in call.keywords)]
+
+
+def kept_by(node: ast.AST, keepers: frozenset[str]) -> Iterator[ast.expr]:
+    """What is handed to one of these below a node."""
+    for each in walk(node) if keepers else ():
+        if isinstance(each, ast.Call) and last_called(each) in keepers:
+            yield from _given(each)
 
 
 def called(node: ast.AST) -> frozenset[str]:

@@ -23,13 +23,14 @@ from graphlint.captors import (
     imported,
     is_compile,
     joined,
+    kept_by,
     matches,
     own,
 )
 from graphlint.project import ClassDecl, FunctionDecl, Module, Outside, Project
 from graphlint.record import NamedTuple
 from graphlint.source import lines
-from graphlint.syntax import last_called, nested, walk
+from graphlint.syntax import last_called, nested, receiver_name, walk
 
 SITE_WORDS = ("graph", "capture_begin", "compile", '"fn"', "'fn'")
 """One of these is in all code that captures, compiles or hands out a case."""
@@ -156,6 +157,7 @@ def sites(project: Project, module: Module) -> Iterator[Site | Given]:
         return
     every = functions(module)
     captors = joined(own(every), captors) if captures_itself else captors
+    yield from _kept(project, module, every, captors.keepers)
     for node, owner in every:
         decl = module.function(node, owner, node.name)
         if any(last_called(mark) in captors.givens for mark in node.decorator_list):
@@ -169,6 +171,40 @@ def sites(project: Project, module: Module) -> Iterator[Site | Given]:
     ]
     if any(_is_site(module, node) or _calls(node, captors) for node in rest):
         yield Site(module, None)
+
+
+def _kept(
+    project: Project, module: Module, every: list[tuple[ast.FunctionDef, ClassDecl | None]], keepers: frozenset[str]
+) -> Iterator[Given]:
+    """Functions and methods of a file that are handed to what captures them later."""
+    found: dict[FunctionDecl, None] = {}
+    for node, owner in every:
+        for given in kept_by(node, keepers):
+            decl = _handed(project, module, node, owner, given)
+            if decl is not None and decl.module is module:
+                found[decl] = None
+    yield from map(Given, found)
+
+
+def _handed(
+    project: Project, module: Module, node: ast.FunctionDef, owner: ClassDecl | None, given: ast.expr
+) -> FunctionDecl | None:
+    """The function that a name, or the method that an attribute of a method's own object stands for."""
+    match given:
+        case ast.Name(id=name):
+            found = project.lookup(module, name)
+            return found if isinstance(found, FunctionDecl) and name not in _bound(node) else None
+        case ast.Attribute(value=ast.Name(id=own), attr=name) if owner is not None and own == receiver_name(node):
+            member = project.member(owner, name)
+            symbol = member[1][-1] if member is not None else None
+            if member is not None and isinstance(symbol, ast.FunctionDef) and not symbol.decorator_list:
+                return member[0].module.function(symbol, member[0], name)
+    return None
+
+
+def _bound(node: ast.FunctionDef) -> set[str]:
+    """The parameters of a function."""
+    return {each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
 
 
 def _calls(node: ast.stmt, captors: Captors) -> bool:

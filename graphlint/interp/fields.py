@@ -72,9 +72,19 @@ def fill(machine: Machine, instance: Instance, record: Record) -> None:
             given = _as_declared(machine, base, name, given)
         if given is None:
             given = _field(machine, base, name, arguments is None)
+            given = _made_with(instance, base.members[name][-1], given)
             spread = None if arguments is None else _spread(arguments)
             given = given if spread is None else join(given, one_of(spread))
         record.write(name, given, True)
+
+
+def _made_with(instance: Instance, symbol: Symbol, given: Value) -> Value:
+    """An object that `default_factory` makes is as new as the one that it is made for."""
+    call = symbol.value if isinstance(symbol, ast.AnnAssign) else None
+    words = call.keywords if isinstance(call, ast.Call) and instance.fresh else []
+    if not any(word.arg == "default_factory" for word in words):
+        return given
+    return join_all([each.replace(fresh=True) if isinstance(each, Instance) else each for each in members(given)])
 
 
 def _as_declared(machine: Machine, base: ClassDecl, name: str, given: Tensor | Seq) -> Value:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import ast
 
 from graphlint.interp.marking import Mark, Scope, is_flag, keeps_mark, leaves_mark, scope_of, sets_mark
-from graphlint.interp.words import asks, filled
+from graphlint.interp.words import Asked, asks, filled
 from graphlint.project import FunctionDecl, Project
 from graphlint.record import NamedTuple
-from graphlint.syntax import nested, walk
+from graphlint.syntax import nested, spelled, walk
 
 BODY, ORELSE, REST = "body", "orelse", "rest"
 """Which part of an `if` runs once: an arm, or what stands behind it in its block."""
@@ -81,9 +81,15 @@ def _blocks(body: list[ast.stmt], scope: Scope, looped: bool, found: dict[ast.If
 
 
 def _memo(node: ast.If, rest: list[ast.stmt], scope: Scope, looped: bool) -> Memo | None:
-    asked = asks(node.test, scope.words)
+    test = _without_flags(node.test, scope.decl)
+    asked = asks(test, scope.words)
+    # That two parts ask about attributes of the same object is not the same state.
+    asked = Asked(asked.lacking - {scope.words.own[:-1]}, asked.there - {scope.words.own[:-1]})
+    fitted = _fitted(test, rest, scope)
+    if fitted:
+        return Memo(BODY, fitted)
     if not asked.lacking and not asked.there:
-        return _together(node, rest, scope, looped)
+        return _together(node, test, rest, scope, looped)
     if (asked.lacking | asked.there).issubset(scope.decl.signature.order):
         return None  # that an argument was not given is no state that lasts
     tries = [(BODY, asked.lacking, node.body), (ORELSE, asked.there, node.orelse)]
@@ -93,18 +99,46 @@ def _memo(node: ast.If, rest: list[ast.stmt], scope: Scope, looped: bool) -> Mem
         memo = _filling(part, state, block, scope) if state and block else None
         if memo is not None:
             return memo
-    if not asked.lacking and isinstance(node.test, ast.BoolOp) and isinstance(node.test.op, ast.Or):
-        return _each_filled(node.test.values, node.body, scope)
+    if not asked.lacking and isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
+        return _each_filled(test.values, node.body, scope)
     off = frozenset(word for word in asked.there if leaves_mark(scope, node.body, Mark(word, True)))
     return Memo(BODY, off, is_off=True) if off else None
 
 
-def _together(node: ast.If, rest: list[ast.stmt], scope: Scope, looped: bool) -> Memo | None:
-    """`if length == self.length and self.table is not None: return`, where what stands behind it fills both."""
-    if not isinstance(node.test, ast.BoolOp):
+def _without_flags(test: ast.expr, decl: FunctionDecl) -> ast.expr:
+    """A condition without what only asks whether the caller forces it: `size != self.size or force`, False by default."""
+    if not isinstance(test, ast.BoolOp) or not isinstance(test.op, ast.Or):
+        return test
+    given = decl.signature.defaults.items()
+    off = {name for name, default in given if isinstance(default, ast.Constant) and default.value is False}
+    kept = [each for each in test.values if not isinstance(each, ast.Name) or each.id not in off]
+    if len(kept) == len(test.values) or not kept:
+        return test
+    return kept[0] if len(kept) == 1 else ast.copy_location(ast.BoolOp(test.op, kept), test)
+
+
+def _fitted(test: ast.expr, rest: list[ast.stmt], scope: Scope) -> frozenset[str]:
+    """What a block behind `if self.size != size:` sets to what it was held against: `self.size = size`."""
+    parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or) else [test]
+    found = [_set_behind(each, rest) for each in parts]
+    return frozenset(scope.words.word(each) for each in found if each is not None) if all(found) else frozenset()
+
+
+def _set_behind(test: ast.expr, rest: list[ast.stmt]) -> ast.Attribute | None:
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.NotEq):
         return None
-    every = [asks(each, scope.words) for each in node.test.values]
-    if isinstance(node.test.op, ast.Or):
+    sides = (test.left, test.comparators[0])
+    assigned = ((to, each.value) for each in rest if isinstance(each, ast.Assign) for to in each.targets)
+    pairs = {(spelled(to), spelled(value)): to for to, value in assigned if isinstance(to, ast.Attribute)}
+    return next((pairs[key] for key in (tuple(map(spelled, each)) for each in (sides, sides[::-1])) if key in pairs), None)
+
+
+def _together(node: ast.If, test: ast.expr, rest: list[ast.stmt], scope: Scope, looped: bool) -> Memo | None:
+    """`if length == self.length and self.table is not None: return`, where what stands behind it fills both."""
+    if not isinstance(test, ast.BoolOp):
+        return None
+    every = [asks(each, scope.words) for each in test.values]
+    if isinstance(test.op, ast.Or):
         part, states, block = BODY, [each.lacking for each in every], node.body
     elif looped or node.orelse or not _leaves(node.body):
         return None
