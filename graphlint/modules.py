@@ -26,10 +26,14 @@ class Signature(NamedTuple):
     defaults: dict[str, ast.expr]
 
 
+READ_ALL = frozenset({"locals", "vars", "dir", "eval", "exec"})
+"""Functions of Python that get hold of every variable without its name."""
+
+
 class FunctionDecl:
     """A function, method or lambda of the tree; one object a node."""
 
-    __slots__ = ("_kinds", "_signature", "module", "name", "node", "owner")
+    __slots__ = ("_kinds", "_signature", "_unread", "module", "name", "node", "owner")
 
     def __init__(self, node: FunctionNode, module: Module, owner: ClassDecl | None, name: str) -> None:
         self.node = node
@@ -38,6 +42,7 @@ class FunctionDecl:
         self.name = name
         self._signature: Signature | None = None
         self._kinds: dict[type[ast.AST], list[Any]] | None = None
+        self._unread: tuple[str, ...] | None = None
 
     def __repr__(self) -> str:
         return f"<{self.module.name}.{self.name}>"
@@ -47,6 +52,15 @@ class FunctionDecl:
         if self._signature is None:
             self._signature = _signature(self.node.args)
         return self._signature
+
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """The parameters that nothing in the function asks for, a method's own object apart: what they hold is all one."""
+        if self._unread is None:
+            read = {each.id for each in self.every(ast.Name)}
+            others = self.signature.order[self.owner is not None :]
+            self._unread = () if read & READ_ALL else tuple(name for name in others if name not in read)
+        return self._unread
 
     def every(self, kind: type[N]) -> list[N]:
         """All nodes of one kind below the function's own, in no order that means anything."""

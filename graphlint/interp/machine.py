@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from graphlint.interp.hooks import Held, Hook
 
 NOTHING_OWED = 1 << 30
+NOTHING_READ = Unknown()
 FINAL = NOTHING_OWED
 
 
@@ -132,6 +133,7 @@ class Machine:
         if known is not None:
             return known
         env = bind(self, function, arguments)
+        env.update(dict.fromkeys(function.decl.unread, NOTHING_READ))
         known = self._summary(function, env, frame, node)
         if known is not None and known.owed == FINAL and not known.running:
             self.summaries[given] = known
