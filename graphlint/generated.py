@@ -39,7 +39,7 @@ WRITTEN = Made("", ())
 def made(found: Found, unsaved: Mapping[str, bytes] = MappingProxyType({})) -> Made:
     """What a file says of itself; of one that cannot be read nothing, as that is told elsewhere."""
     data = unsaved.get(os.path.abspath(found.path)) if unsaved else None
-    named = origin(_begin(found) if data is None else data[:HEAD])
+    named = origin(_begin(found) if data is None else data)
     return Made(named, classes(found, unsaved)) if named else WRITTEN
 
 
@@ -57,8 +57,9 @@ def _begin(found: Found, size: int = HEAD) -> bytes:
         return b""
 
 
-def origin(head: bytes) -> str:
+def origin(text: bytes) -> str:
     """The file from which a text says that it was generated, as it is named there; empty if it says nothing of it."""
+    head = text[:HEAD]
     if b"enerated" not in head and b"GENERATED" not in head:
         return ""
     code = _CODE.search(head)

@@ -124,6 +124,14 @@ def test_a_gpu_agrees(path: Path) -> None:
     assert_case_capturable(partial(case, after(path)), device="cuda")
 
 
+def test_nothing_is_written_into_what_is_generated(rules: Registry) -> None:
+    data = b"# generated from `layers/template.py`\n" + next(each for each in BEFORE if level(each) == "safe").read_bytes()
+    check = checker(data, rules)
+    done = mended(check({}), check, lambda name: data)
+    assert done.report is not None and done.report.findings
+    assert (done.texts, done.held, done.refused) == ({}, [], [])
+
+
 @pytest.mark.parametrize("style", ["\r\n", "\r", "bom", "latin"])
 def test_line_ends_and_encodings_stay(style: str, rules: Registry, tmp_path: Path) -> None:
     text = (FOLDER / "literals.before.py").read_text()

@@ -21,6 +21,7 @@ from graphlint.fix import cells, cures, names
 from graphlint.fix.cure import CURES, SAFE, SUGGESTION, UNSAFE, Site
 from graphlint.fix.splice import overlap, spliced
 from graphlint.fix.tree import Tree
+from graphlint.generated import origin
 from graphlint.source import parse_bytes
 from graphlint.types import Finding, Fix, Report
 
@@ -70,6 +71,8 @@ def candidates(report: Report, read: Read, level: str, known: Known | None = Non
             continue
         file, cell = notebook.split(finding.span.file)
         data = _content(file, read)
+        if origin(data):
+            continue  # what is written there is lost when the file is generated again
         key = (file, data, replace(finding, fingerprint="", trail=()), level)
         if key not in known:
             if file not in trees:
