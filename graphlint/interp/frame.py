@@ -20,7 +20,7 @@ from graphlint.project import ClassDecl, FunctionDecl, Module
 from graphlint.record import NamedTuple
 from graphlint.source import segment
 from graphlint.types import Confidence, Span, Target
-from graphlint.values import Bool, Scope, Unknown, Value, join_all
+from graphlint.values import Bool, Instance, Scope, Unknown, Value, join_all
 
 if TYPE_CHECKING:
     from graphlint.interp.machine import Machine
@@ -66,6 +66,37 @@ class Link(NamedTuple):
     gradient: bool = False
 
 
+class Hook(NamedTuple):
+    """A function that is called with a module, its arguments and, unless it comes `before`, its result.
+
+    One for the backward pass is called with gradients instead.
+    """
+
+    function: Value
+    module: Value
+    before: bool
+    with_keywords: bool
+    backward: bool = False
+
+
+class Held(NamedTuple):
+    """A module by the name that holds it, in an object, among the variables of a function or in those of a file.
+
+    What a call hands in has hooks by the function and the name of its parameter.
+    """
+
+    owner: Instance | Scope | Module | FunctionDecl
+    name: str
+
+
+class Left(NamedTuple):
+    """A hook that a function leaves on its object or on what it was given: the name of either, and the way from there."""
+
+    root: str
+    rest: str
+    hook: Hook
+
+
 class Summary:
     """What one function did for one set of arguments."""
 
@@ -74,6 +105,7 @@ class Summary:
         "decl",
         "depth",
         "events",
+        "hooks",
         "left",
         "links",
         "name",
@@ -96,6 +128,7 @@ class Summary:
         self.touched: dict[Touch, None] = {}
         self.carried: Carried | None = None
         self.left: dict[str, Value | None] = {}
+        self.hooks: list[Left] = []
         self.returned: Value = Unknown()
         self.running = False
         self.switches = 0
@@ -143,10 +176,12 @@ class Frame:
         "conditional",
         "continues",
         "decided",
+        "decl",
         "devices",
         "env",
         "exits",
         "globals",
+        "hung",
         "inputs",
         "live",
         "machine",
@@ -174,11 +209,13 @@ class Frame:
         self.env = env
         self.scope = Scope(env, parent)
         self.live = Target.BOTH
+        self.decl: FunctionDecl | None = None
         self.owner: ClassDecl | None = None
         self.receiver: Value | None = None
         self.recording = True
         self.own = ""
         self.stored: dict[str, str] = {}
+        self.hung: list[tuple[Held, Hook]] = []
         self.exits: list[dict[str, Value]] = []
         self.returns: list[Value] = []
         self.yields: list[Value] = []

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from graphlint.events import LimitReached
-from graphlint.interp import members
+from graphlint.interp import hanging, members
 from graphlint.interp.agreeing import Repeats
 from graphlint.interp.annotations import annotated
 from graphlint.interp.binding import bind, own_name, receiver_of
@@ -20,7 +20,7 @@ from graphlint.interp.decorating import Decorators, decorate, may_wrap
 from graphlint.interp.dispatch import apply
 from graphlint.interp.entry import entry_arguments
 from graphlint.interp.fields import constructor
-from graphlint.interp.frame import Frame, Summary
+from graphlint.interp.frame import Frame, Held, Hook, Summary
 from graphlint.interp.leaving import left, take_over
 from graphlint.interp.memo import Memo
 from graphlint.interp.record import Record
@@ -47,7 +47,6 @@ from graphlint.values import (
 
 if TYPE_CHECKING:
     from graphlint.interp.compiling import Handed
-    from graphlint.interp.hooks import Held, Hook
 
 NOTHING_OWED = 1 << 30
 NOTHING_READ = Unknown()
@@ -97,6 +96,7 @@ class Machine:
         self.repeats: dict[FunctionDecl, Repeats] = {}
         self.hooks: dict[Held, list[Hook]] = {}
         self.lent: tuple[object, ...] = ()
+        self.imported: set[Module] = set()
         self.scopes: dict[ClassDecl, Scope] = {}
         self.passed: dict[ast.stmt, frozenset[str]] = {}
         self.asked: dict[ast.If, frozenset[str]] = {}
@@ -116,12 +116,20 @@ class Machine:
 
     def call(self, frame: Frame, function: Function, arguments: Arguments, node: ast.AST) -> Value:
         """Run a function of the tree, or find that it was run so before; link its summary to the caller's."""
-        summary = self.summary(function, arguments, frame, node)
+        if self.hooks:
+            with hanging.handed_on(frame, function, node):
+                summary = self.summary(function, arguments, frame, node)
+        else:
+            summary = self.summary(function, arguments, frame, node)
         if summary is None:
             return Unknown()
         frame.link(node, summary)
         if summary.left:
             take_over(frame, function, summary, node)
+        if summary.hooks:
+            hanging.take_over(frame, function, summary, node)
+        elif self.hooks and isinstance(node, ast.Call):
+            hanging.forget_removed(frame, function, node)
         return summary.returned
 
     def summary(self, function: Function, arguments: Arguments, frame: Frame | None, node: ast.AST) -> Summary | None:
@@ -252,6 +260,7 @@ class Machine:
             scope = self.scopes.get(decl.owner)
         frame = Frame(self, decl.module, summary, env, scope)
         frame.recording = recording
+        frame.decl = decl
         frame.inputs = frozenset(env)
         frame.owner = function.start or decl.owner
         frame.receiver = function.receiver
@@ -259,6 +268,7 @@ class Machine:
         self.depth += 1
         self.left -= 1
         frame.scope.running = True
+        lent = self.lent
         try:
             node = decl.node
             if isinstance(node, ast.Lambda):
@@ -270,6 +280,9 @@ class Machine:
         finally:
             self.depth -= 1
             frame.scope.running = False
+            if frame.hung:
+                hanging.take_down(frame)
+                self.lent = lent
         return frame
 
     def value(self, found: ClassDecl | FunctionDecl | Module | Assigned | Outside | None) -> Value | None:

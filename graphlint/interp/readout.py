@@ -15,6 +15,7 @@ from graphlint.interp.compiling import Handed, handed_at
 from graphlint.interp.context import as_input
 from graphlint.interp.dispatch import apply, item
 from graphlint.interp.frame import Frame, Link, Summary
+from graphlint.interp.hanging import at_import
 from graphlint.interp.hooks import own_hooks
 from graphlint.interp.machine import Machine
 from graphlint.interp.objects import record_of
@@ -82,6 +83,7 @@ def _read_entry(
     Nothing if they must be read as a whole and are too much work.
     """
     try:
+        at_import(machine, module)
         for entered in enter(machine, entry, reached):
             if whole and machine.left <= 0:
                 return

@@ -1,0 +1,238 @@
+"""Hooks that other code registers: methods after the construction, functions that get a module, a file when it is imported.
+
+def watch(model):                            watch(net)          # from here on, `net.norm` has the hook
+    model.norm.register_forward_hook(note)   net(x)
+
+What a function leaves on its object or on a parameter is known to its caller by the name that the caller has for it.  On
+the object of a method it holds until that method ends: another region may enter the same object without it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from graphlint.interp.binding import own_name, parameters
+from graphlint.interp.frame import Frame, Held, Hook, Left, Summary
+from graphlint.interp.mutation import is_building, path_of
+from graphlint.project import FunctionDecl, Module
+from graphlint.syntax import stands_in, walk
+from graphlint.values import Function, Instance, Scope
+
+if TYPE_CHECKING:
+    from graphlint.interp.machine import Machine
+
+BACKWARD = ("register_full_backward_hook", "register_full_backward_pre_hook", "register_backward_hook")
+REGISTERS = ("register_forward_hook", "register_forward_pre_hook", *BACKWARD)
+REGISTERING = "register_f"
+"""What a text holds that registers any hook but the oldest kind."""
+PARTS = frozenset({"children", "modules", "values"})
+NAMED_PARTS = frozenset({"named_children", "named_modules", "items"})
+DEEPEST = 3
+"""Variables that stand for one another."""
+PAIRING = frozenset({"enumerate", "zip", "reversed", "list"})
+
+
+def hang(frame: Frame, name: str, hook: Hook) -> Held | None:
+    """Register a hook under the name of its module, for as long as that holds it; None where nothing is known to."""
+    held = next(places(frame, name), None) if name else None
+    if held is None:
+        return None
+    root, _, rest = name.partition(".")
+    is_own = isinstance(held.owner, Instance)
+    if is_own or (root in frame.inputs and held.owner is frame.scope):
+        frame.summary.hooks.append(Left(root, rest, hook))
+    known = frame.machine.hooks.setdefault(held, [])
+    if hook in known:
+        return held
+    known.append(hook)
+    if isinstance(held.owner, Instance) and not is_building(frame, held.owner):
+        frame.hung.append((held, hook))
+        frame.machine.lent = (*frame.machine.lent, (held, (hook,)))
+    return held
+
+
+def take_down(frame: Frame) -> None:
+    """The end of a method: what it has registered on its object since then."""
+    for held, hook in frame.hung:
+        known = frame.machine.hooks.get(held, [])
+        if hook in known:
+            known.remove(hook)
+        if not known:
+            frame.machine.hooks.pop(held, None)
+
+
+@contextmanager
+def handed_on(frame: Frame, function: Function, node: ast.AST) -> Iterator[None]:
+    """While a function runs, what it is given has the hooks that the caller has registered, by the parameter's name."""
+    machine, outer = frame.machine, frame.machine.lent
+    inside = dict(_handed(frame, function, node)) if isinstance(node, ast.Call) else {}
+    added = [held for held in inside if held not in machine.hooks]
+    if added:
+        machine.lent = (*outer, *((held, tuple(inside[held])) for held in added))
+        machine.hooks.update((held, inside[held]) for held in added)
+    try:
+        yield
+    finally:
+        machine.lent = outer
+        for held in added:
+            machine.hooks.pop(held, None)
+
+
+def _handed(frame: Frame, function: Function, node: ast.Call) -> Iterator[tuple[Held, list[Hook]]]:
+    for position, parameter in enumerate(parameters(function.decl)):
+        given = _given(function, node, parameter.arg)
+        name = name_of(frame, given) if given is not None else ""
+        for place in places(frame, name) if name else ():
+            for held, hooks in frame.machine.hooks.items():
+                if held.owner is not place.owner or not f"{held.name}.".startswith(f"{place.name}."):
+                    continue
+                rest = held.name[len(place.name) :]
+                if position or not isinstance(function.receiver, Instance):
+                    yield Held(function.decl, parameter.arg + rest), hooks
+                else:
+                    yield Held(function.receiver, rest[1:]), hooks
+
+
+def take_over(frame: Frame, function: Function, summary: Summary, node: ast.AST) -> None:
+    """Register for the caller what a call has left on its object or on what it was given."""
+    for left in summary.hooks if isinstance(node, ast.Call) else ():
+        given = _given(function, node, left.root) if isinstance(node, ast.Call) else None
+        name = frame.own if given is SUPER else name_of(frame, given) if given is not None else ""
+        if name:
+            hang(frame, f"{name}.{left.rest}" if left.rest else name, left.hook)
+
+
+SUPER = ast.Name("super", ast.Load())
+
+
+def _given(function: Function, node: ast.Call, parameter: str) -> ast.expr | None:
+    """The expression that a call passes for a parameter, or for the object of a method."""
+    if function.receiver is not None and parameter == own_name(function.decl):
+        match node.func:
+            case ast.Attribute(value=ast.Call(func=ast.Name(id="super"), args=[])):
+                return SUPER
+            case ast.Attribute(value=owner, attr=name) if name == function.decl.name:
+                return owner
+        return None  # the object itself is called
+    for keyword in node.keywords:
+        if keyword.arg == parameter:
+            return keyword.value
+    names = [arg.arg for arg in parameters(function.decl)][function.receiver is not None :]
+    position = names.index(parameter) if parameter in names else len(node.args)
+    before = node.args[: position + 1]
+    return before[-1] if position < len(node.args) and not any(isinstance(each, ast.Starred) for each in before) else None
+
+
+def forget_removed(frame: Frame, function: Function, node: ast.Call) -> None:
+    """Drop the hooks of an object at a call of one of its methods that removes handles."""
+    owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+    name = name_of(frame, owner) if owner is not None and removes(function.decl) else ""
+    for place in places(frame, name) if name else ():
+        for held in [each for each in frame.machine.hooks if each.owner is place.owner]:
+            if not place.name or held.name == place.name or held.name.startswith(f"{place.name}."):
+                del frame.machine.hooks[held]
+
+
+def removes(decl: FunctionDecl) -> bool:
+    """Whether a function calls `remove()` of something."""
+    calls = (each for each in decl.every(ast.Call) if not each.args)
+    return any(isinstance(each.func, ast.Attribute) and each.func.attr == "remove" for each in calls)
+
+
+def at_import(machine: Machine, module: Module) -> None:
+    """Register what a file registers when it is imported, on modules that its variables hold."""
+    if REGISTERING not in module.source.text or module in machine.imported:
+        return
+    machine.imported.add(module)
+    frame = machine.toplevel(module)
+    for node in module.source.tree.body:
+        if isinstance(node, (ast.Expr, ast.Assign, ast.For)) and any(
+            _registers(machine, module, each) for each in walk(node)
+        ):
+            frame.run([node])
+
+
+def _registers(machine: Machine, module: Module, node: ast.AST) -> bool:
+    match node:
+        case ast.Call(func=ast.Attribute(attr=name)) if name in REGISTERS:
+            return True
+        case ast.Call(func=ast.Name(id=name), args=[_, *_]):
+            found = machine.project.lookup(module, name)
+            return isinstance(found, FunctionDecl) and any(
+                isinstance(each.func, ast.Attribute) and each.func.attr in REGISTERS for each in found.every(ast.Call)
+            )
+    return False
+
+
+def places(frame: Frame, name: str) -> Iterator[Held]:
+    """Where a dotted name may be held: in the object of the method, in the functions around, or in the file."""
+    root, _, rest = name.partition(".")
+    if root == frame.own and isinstance(frame.receiver, Instance):
+        yield Held(frame.receiver, rest)
+        return
+    scope: Scope | None = frame.scope
+    while scope is not None:
+        if root in scope.env:
+            yield Held(scope, name)
+            if frame.decl is not None and root in frame.inputs:
+                yield Held(frame.decl, name)
+            return
+        scope = scope.parent
+    yield Held(frame.module, name)
+
+
+def name_of(frame: Frame, node: ast.expr, depth: int = DEEPEST) -> str:
+    """`self.layers.*` for `self.layers[0]` and for the variable of a loop over them; "" for what is no such chain.
+
+    A variable that is bound once, to such a chain, is that chain.
+    """
+    if isinstance(node, ast.Subscript):
+        path = path_of(node.value)
+        return f"{path}.*" if path is not None else ""
+    path = path_of(node)
+    root = node
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if not isinstance(root, ast.Name) or root.id == frame.own:
+        return path or ""
+    if root is node:
+        for loop in _loops(frame):
+            bound = any(isinstance(each, ast.Name) and each.id == root.id for each in walk(loop.target))
+            if bound and stands_in(loop.body, node):
+                return _iterated(loop.iter)
+    meant = _meant(frame, root, depth) if depth else ""
+    return meant + (path or "")[len(root.id) :] if meant else path or ""
+
+
+def _meant(frame: Frame, node: ast.Name, depth: int) -> str:
+    """`part = self.norm`: what a variable stands for."""
+    assigned = frame.decl.every(ast.Assign) if frame.decl is not None and node.id not in frame.inputs else []
+    bound = [each for each in assigned if _binds(each, node.id)]
+    if len(bound) == 1 and isinstance(bound[0].value, (ast.Attribute, ast.Subscript)):
+        return name_of(frame, bound[0].value, depth - 1)
+    return ""
+
+
+def _binds(node: ast.Assign, name: str) -> bool:
+    return any(isinstance(each, ast.Name) and each.id == name for target in node.targets for each in walk(target))
+
+
+def _loops(frame: Frame) -> list[ast.For]:
+    """The loops of a function; a constructor is run without its declaration, so those of its class."""
+    if frame.decl is not None:
+        return frame.decl.every(ast.For)
+    within = frame.module.source.tree if frame.owner is None else frame.owner.node
+    return [each for each in walk(within) if isinstance(each, ast.For)]
+
+
+def _iterated(node: ast.expr) -> str:
+    match node:
+        case ast.Call(func=ast.Name(id=name), args=[inner, *_]) if name in PAIRING:
+            return _iterated(inner)
+        case ast.Call(func=ast.Attribute(value=inner, attr=name)) if name in PARTS or name in NAMED_PARTS:
+            return _iterated(inner)
+    path = path_of(node)
+    return f"{path}.*" if path is not None else ""
