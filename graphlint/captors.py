@@ -55,7 +55,10 @@ def imported(project: Project, module: Module) -> Captors:
             if isinstance(declared, Module):
                 found = joined(found, _of_module(declared))
             elif isinstance(declared, (FunctionDecl, ClassDecl)):
-                found = joined(found, _named(_of_module(declared.module), declared.name, name))
+                captors = _of_module(declared.module)
+                found = joined(found, _named(captors, declared.name, name))
+                if isinstance(declared, ClassDecl):
+                    found = joined(found, Captors(keepers=captors.keepers.intersection(declared.members)))
     return found
 
 
@@ -155,7 +158,18 @@ def _keepers(every: Functions) -> frozenset[str]:
     made = ((node, owner) for node, owner in every if owner is not None and node.name == "__init__")
     found = {owner.name for node, owner in made if not calling[owner].isdisjoint(_kept(node))}
     makers = (node for node, owner in every if owner is None and found and _hands_on(node, found))
-    return frozenset(found).union(node.name for node in makers)
+    return frozenset(found).union((node.name for node in makers), _capturing_methods(every))
+
+
+def _capturing_methods(every: Functions) -> Iterator[str]:
+    """The methods that capture a parameter of theirs or hand it on to one that does, if their name says so too."""
+    methods = [node for node, owner in every if owner is not None]
+    found = {node.name for node in methods if any(_calls_given(each, node) for each in walk(node))}
+    known: set[str] = set()
+    while found != known:
+        known = set(found)
+        found.update(node.name for node in methods if node.name not in known and _hands_on(node, known))
+    yield from filter(TELLING.search, found)
 
 
 def _captured_attributes(method: ast.FunctionDef) -> Iterator[str]:

@@ -30,14 +30,18 @@ from graphlint.captors import (
 from graphlint.project import ClassDecl, FunctionDecl, Module, Outside, Project
 from graphlint.record import NamedTuple
 from graphlint.source import lines
-from graphlint.syntax import last_called, nested, receiver_name, walk
+from graphlint.syntax import last, last_called, nested, receiver_name, walk
 
 SITE_WORDS = ("graph", "capture_begin", "compile", '"fn"', "'fn'")
 """One of these is in all code that captures, compiles or hands out a case."""
 INNER_CLASS = re.compile(r"\n[ \t\f]+class[ \t\f\\]")
 CASE_KEYS = {"fn", "args"}
 MARK = re.compile(r"#\s*graphlint:\s*region\b")
-NO_MODULE = {"object", "ABC", "Protocol", "Generic", "Enum", "NamedTuple", "TypedDict", "Function", "Exception"}
+NO_MODULE = frozenset({
+    "object", "ABC", "Protocol", "Generic", "Enum", "NamedTuple", "TypedDict", "Function", "Exception",
+    "Callback", "Dataset", "Process", "Server", "Service", "TestCase", "Thread",
+})  # fmt: skip
+"""Bases that no module has: of the language, and what libraries call that which is run, served or watched."""
 
 
 class Forward(NamedTuple):
@@ -197,9 +201,17 @@ def _handed(
         case ast.Attribute(value=ast.Name(id=own), attr=name) if owner is not None and own == receiver_name(node):
             member = project.member(owner, name)
             symbol = member[1][-1] if member is not None else None
-            if member is not None and isinstance(symbol, ast.FunctionDef) and not symbol.decorator_list:
-                return member[0].module.function(symbol, member[0], name)
+            if member is None or not isinstance(symbol, ast.FunctionDef):
+                return None
+            if any(map(_computes, symbol.decorator_list)):
+                return None
+            return member[0].module.function(symbol, member[0], name)
     return None
+
+
+def _computes(mark: ast.expr) -> bool:
+    """Whether a decorator makes an attribute of a method."""
+    return last(mark).endswith("property")
 
 
 def _bound(node: ast.FunctionDef) -> set[str]:

@@ -46,6 +46,7 @@ from graphlint.values import (
     Table,
     Tensor,
     Text,
+    Union,
     Unknown,
     Value,
     hosted,
@@ -206,6 +207,9 @@ def _written(machine: Machine, value: Instance, record: Record, name: str) -> Va
     if isinstance(first, Bool) and not record.building:
         # A flag stays one, whoever switches it.
         return EITHER
+    if isinstance(first, Union) and _is_registered(record, name):
+        # What decides that it is registered decides as well whether it was made as a parameter.
+        first = without_host(first) or first
     late = None if record.building or _is_submodule(machine, first) else explore(machine, value, record, name)
     if first is not None and not record.building:
         rewritten = late is not None or bool(late_writers(machine, value.decl, name))
@@ -351,6 +355,12 @@ def instance_item(frame: Frame, instance: Instance, index: Value, node: ast.AST)
     if isinstance(index, Number) and record.written:
         return field_at([value for _, value in record.items(frame.machine)], index)
     return Unknown()
+
+
+def _is_registered(record: Record, name: str) -> bool:
+    """Whether a name is bound to a buffer or a parameter somewhere."""
+    written = [part for each in record.written.get(name, ()) if isinstance(each, Value) for part in members(each)]
+    return any(isinstance(each, Tensor) and each.role in ("buffer", "parameter") for each in written)
 
 
 def _registered(record: Record, name: str, value: Value) -> Value:
