@@ -15,6 +15,7 @@ A condition is written as in `device(other) and not number(value)`.  Its words, 
     empty(p)        the tensor p has no elements                    above(p, n)   it has more than n elements
     square(p)       its last two sizes are equal                    pinned(p)     p is in page-locked host memory
     apart(p, q)     the ranks of p and q are known to differ        less(p, n)    p is a constant below n
+    separate(p)     the equation p sums over nothing that two of its operands share
     training        the module is in training mode                  grad          gradients are recorded
 """
 
@@ -157,6 +158,17 @@ def _apart(facts: ArgumentFacts, parameter: str, values: tuple[Literal, ...]) ->
     return None if left is None or right is None else left != right
 
 
+def _separate(facts: ArgumentFacts, parameter: str) -> bool | None:
+    """Whether an equation only permutes, multiplies and sums what single operands have: no product of matrices."""
+    equation = facts.constant(parameter)
+    if not isinstance(equation, str) or "..." in equation:
+        return None
+    operands, arrow, result = equation.replace(" ", "").partition("->")
+    letters = set(operands) - {","}
+    kept = set(result) if arrow else {letter for letter in letters if operands.count(letter) == 1}
+    return all(sum(letter in operand for operand in operands.split(",")) < 2 for letter in letters - kept)
+
+
 def _among(value: Literal, values: tuple[Literal, ...]) -> bool | None:
     return None if value is None else value in values
 
@@ -186,6 +198,7 @@ _WORDS: dict[str, Callable[[ArgumentFacts, str, tuple[Literal, ...]], bool | Non
     "pinned": lambda facts, p, _: facts.pinned(p),
     "apart": _apart,
     "less": _less,
+    "separate": lambda facts, p, _: _separate(facts, p),
     "training": lambda facts, _, __: facts.training(),
     "grad": lambda facts, _, __: facts.grad(),
 }

@@ -36,6 +36,7 @@ from graphlint.values import (
     join,
     join_all,
     members,
+    tensors_in,
 )
 
 GRADIENT = Tensor(Place.DEVICE, Kind.FLOAT, None, Confidence.LIKELY)
@@ -70,8 +71,39 @@ def starmap(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
 def chosen(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     callee, whole = first(arguments) or Unknown(), first(arguments, 1) or Unknown()
     held = element(frame, whole, node)
-    truth(frame, apply(frame, callee, Arguments((held,)), node), node, "filter")
+    truth(frame, held if isinstance(callee, Nothing) else apply(frame, callee, Arguments((held,)), node), node, "filter")
     return Seq("iter", None, held)
+
+
+@function("itertools.compress")
+def compress(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    """Each selector is asked whether it is true."""
+    whole, selectors = first(arguments, 0, "data") or Unknown(), first(arguments, 1, "selectors") or Unknown()
+    truth(frame, element(frame, selectors, node), node, "filter")
+    return Seq("iter", None, element(frame, whole, node))
+
+
+@function("json.dumps", "json.dump")
+def encoded(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    """A tensor is no word of JSON's: it is handed to `default`, where there is one."""
+    default, given = arguments.keyword("default"), first(arguments, 0, "obj")
+    if default is not None:
+        for tensor in tensors_in(given):
+            apply(frame, default, Arguments((tensor,)), node)
+    return call_row(frame, "json.dumps", arguments, node, None)
+
+
+@special("random.sample", "random.choices")
+def drawn(frame: Frame, facts: Facts, node: ast.AST) -> Value:
+    """Several of what there is to choose from."""
+    raise_effects(frame, facts, node)
+    return Seq("list", None, element(frame, facts.value("population") or Unknown(), node))
+
+
+@special("random.choice", "secrets.choice")
+def picked(frame: Frame, facts: Facts, node: ast.AST) -> Value:
+    raise_effects(frame, facts, node)
+    return element(frame, facts.value("seq") or facts.value("sequence") or Unknown(), node)
 
 
 @function("itertools.accumulate")

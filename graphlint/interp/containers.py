@@ -200,7 +200,7 @@ def update(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -
     return Nothing()
 
 
-@method(Text, "format")
+@method(Text, "format", "format_map")
 def format_text(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
     for value in arguments.values():
         formats(frame, value, node, "format")

@@ -246,15 +246,18 @@ def bind_row(row: Row, arguments: Arguments, receiver: Value | None) -> dict[str
     if receiver is not None:
         positional.insert(0, receiver)
     given: dict[str, Value] = {}
-    named = [parameter for parameter in row.parameters if parameter.form == "positional"]
-    for parameter, value in zip(named, positional):
+    places = [parameter for parameter in row.parameters if parameter.form == "positional"]
+    for parameter, value in zip(places, positional):
         given[parameter.name] = value
-    extra = positional[len(named) :]
+    extra = positional[len(places) :]
     star = next((parameter for parameter in row.parameters if parameter.form == "star"), None)
     if star is not None:
         _bind_star(star, extra, arguments, given)
     for name, value in arguments.keywords:
         given[name] = value
+    if arguments.keywords and row.parameters and row.parameters[-1].form == "double star":
+        named = {parameter.name for parameter in row.parameters}
+        given[row.parameters[-1].name] = Table(tuple(each for each in arguments.keywords if each[0] not in named))
     return given
 
 

@@ -107,15 +107,16 @@ def named_parameters(frame: Frame, receiver: Value, arguments: Arguments, node: 
 
 @module_method("modules", "children")
 def children(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
-    return Seq("iter", None, _submodule(frame, receiver))
+    return Seq("iter", None, submodule(frame, receiver))
 
 
 @module_method("named_modules", "named_children")
 def named_children(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
-    return Seq("iter", None, Seq("tuple", (Text(), _submodule(frame, receiver))))
+    return Seq("iter", None, Seq("tuple", (Text(), submodule(frame, receiver))))
 
 
-def _submodule(frame: Frame, receiver: Value) -> Value:
+def submodule(frame: Frame, receiver: Value) -> Value:
+    """Any one of the modules that a module holds itself."""
     if isinstance(receiver, Seq):
         return receiver.element()
     if not isinstance(receiver, Instance):
@@ -155,7 +156,6 @@ def relocated(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST
     "double",
     "bfloat16",
     "requires_grad_",
-    "apply",
     "share_memory",
     "compile",
     "to_empty",
@@ -235,9 +235,16 @@ def _contents(frame: Frame, form: str, arguments: Arguments, node: ast.AST) -> S
     )
 
 
-@function("torch.nn.ModuleList", "torch.nn.ParameterList")
+@function("torch.nn.ModuleList")
 def module_list(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     return _contents(frame, "modules", arguments, node)
+
+
+@function("torch.nn.ParameterList")
+def parameter_list(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    held = _contents(frame, "modules", arguments, node)
+    items = None if held.items is None else tuple(_each_kept(frame, each) for each in held.items)
+    return held.replace(items=items, rest=None if held.rest is None else _each_kept(frame, held.rest))
 
 
 @function("torch.nn.Sequential")
@@ -245,12 +252,28 @@ def sequential(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     return _contents(frame, "sequential", arguments, node)
 
 
-@function("torch.nn.ModuleDict", "torch.nn.ParameterDict")
+@function("torch.nn.ModuleDict")
 def module_dict(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    return _entries(arguments)
+
+
+def _entries(arguments: Arguments) -> Table:
     value = first(arguments)
     if value is None:
         return Table()
     return next((member for member in members(value) if isinstance(member, Table)), Table((), Unknown()))
+
+
+@function("torch.nn.ParameterDict")
+def parameter_dict(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    held = _entries(arguments)
+    items = tuple((key, _each_kept(frame, each)) for key, each in held.items)
+    return held.replace(items=items, rest=None if held.rest is None else _each_kept(frame, held.rest))
+
+
+def _each_kept(frame: Frame, value: Value) -> Value:
+    """Tensors as the parameters that they become."""
+    return join_all([_kept(frame, each) if isinstance(each, Tensor) else each for each in members(value)])
 
 
 @function("torch.nn.Parameter", "torch.nn.parameter.Parameter")
@@ -264,8 +287,10 @@ def parameter(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
 @function("torch.nn.Buffer", "torch.nn.parameter.Buffer")
 def buffer(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     """Moves with its module; made anywhere else it stays where its data is."""
-    value = first(arguments, 0, "data")
-    tensor = next(tensors_in(value), None)
+    return _kept(frame, next(tensors_in(first(arguments, 0, "data")), None))
+
+
+def _kept(frame: Frame, tensor: Tensor | None) -> Tensor:
     rank = None if tensor is None else tensor.rank
     kind = Kind.FLOAT if tensor is None else tensor.kind
     if frame.recording and tensor is not None and tensor.place is Place.HOST and tensor.sure is Confidence.CERTAIN:
@@ -307,7 +332,7 @@ def call_through(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     )
 
 
-@function("torch.func.vmap", "torch.vmap", "torch.func.grad", "torch.func.jacrev", "torch.func.jacfwd")
+@function("torch.func.vmap", "torch.vmap")
 def transform(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     return first(arguments) or Unknown()
 

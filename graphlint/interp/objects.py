@@ -21,6 +21,7 @@ from graphlint.interp.late import explore
 from graphlint.interp.makers import passed
 from graphlint.interp.members import is_counter, late_writers
 from graphlint.interp.naming import is_host
+from graphlint.interp.optimizers import held
 from graphlint.interp.record import Record
 from graphlint.interp.room import DEEPEST_CONSTRUCTION
 from graphlint.interp.taken_along import along
@@ -168,6 +169,9 @@ def _attribute(frame: Frame, value: Instance, record: Record, name: str, node: a
         return (ClassValue(value.decl), ""), True
     outside = [base.name for base in machine.project.mro(value.decl) if isinstance(base, Outside)]
     if any(base.startswith("torch.") for base in outside):
+        groups = held(outside, name)
+        if groups is not None:
+            return (groups, ""), True
         return (EITHER if name == "training" else Method(value, name), ""), True
     getter = machine.project.member(value.decl, "__getattr__")
     given = Unknown() if getter is None else _call_getter(frame, value, getter, name, node)

@@ -1,4 +1,4 @@
-"""The functions of Python's `operator`, which are what its signs are."""
+"""The functions of Python's `operator`, which are what its signs are, and the operator that indexing calls."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from graphlint.interp.equality import read_in
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import device_tensor, first, function
 from graphlint.interp.torch_calls import call_row
-from graphlint.values import EITHER, Arguments, Opaque, Tensor, Unknown, Value
+from graphlint.values import EITHER, Arguments, Nothing, Opaque, Seq, SliceValue, Tensor, Unknown, Value
 
 SIGNS = "lt le gt ge eq ne add sub mul truediv floordiv mod pow matmul neg abs and_ or_ xor invert"
 SPELLED = {"truediv": "div", "floordiv": "floor_divide", "mod": "remainder", "invert": "bitwise_not"} | {
@@ -50,3 +50,17 @@ def contains(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
 def getitem(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     owner, *index = arguments.positional or (Unknown(),)
     return item(frame, owner, index[0], node) if index else Unknown()
+
+
+INDEXING = tuple(f"torch.ops.aten.{name}" for name in ("index", "_unsafe_index", "index.Tensor", "_unsafe_index.Tensor"))
+ALL = SliceValue(Nothing(), Nothing(), Nothing())
+
+
+@function(*INDEXING)
+def index(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    """`torch.ops.aten.index(x, [i, None, j])` is `x[i, :, j]`."""
+    owner, indices = first(arguments, 0, "self") or Unknown(), first(arguments, 1, "indices")
+    if not isinstance(indices, Seq) or indices.items is None:
+        return Unknown()
+    parts = tuple(ALL if isinstance(each, Nothing) else each for each in indices.items)
+    return item(frame, owner, Seq("tuple", parts), node)

@@ -205,8 +205,7 @@ def map_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
 def filter_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     callee, *rest = arguments.positional or (Unknown(),)
     held = element(frame, rest[0], node) if rest else Unknown()
-    if not isinstance(callee, Nothing):
-        truth(frame, apply(frame, callee, Arguments((held,)), node), node, "filter")
+    truth(frame, held if isinstance(callee, Nothing) else apply(frame, callee, Arguments((held,)), node), node, "filter")
     return Seq("iter", None, held)
 
 

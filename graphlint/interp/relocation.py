@@ -16,7 +16,21 @@ from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import first, method, module_method
 from graphlint.interp.placement import default_place, place_named
 from graphlint.types import Confidence
-from graphlint.values import FALSE, TRUE, Arguments, ExternalObject, Nothing, Place, Seq, Unknown, Value, join_all, members
+from graphlint.values import (
+    FALSE,
+    TRUE,
+    Arguments,
+    ExternalObject,
+    Nothing,
+    Place,
+    Seq,
+    Table,
+    Tensor,
+    Unknown,
+    Value,
+    join_all,
+    members,
+)
 
 MOVES = ("to", "cuda", "cpu")
 SAME = ("eval", "train", "half", "float", "double", "bfloat16", "requires_grad_", "share_memory", "compile")
@@ -45,7 +59,7 @@ def moved(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) ->
     place = _target(name, arguments)
     if place is None or not frame.recording:
         return receiver
-    parts = [each for each in _parts(receiver) if _has_parameters(each.name)]
+    parts = [each for each in _parts(receiver) if isinstance(each, Tensor) or _has_parameters(each.name)]
     if place is Place.HOST and any(each.place is not Place.HOST for each in parts):
         frame.emit(DeviceToHost, node, Confidence.LIKELY, call=name)
     elif place is not Place.HOST and any(each.place is Place.HOST for each in parts):
@@ -60,17 +74,24 @@ def _target(name: str, arguments: Arguments) -> Place | None:
     return None if name != "to" or given is None else place_named(given)
 
 
-def _parts(receiver: Value) -> list[ExternalObject]:
-    if isinstance(receiver, Seq):
-        held = (*(receiver.items or ()), *([receiver.rest] if receiver.rest is not None else []))
+def _parts(receiver: Value) -> list[ExternalObject | Tensor]:
+    """Modules of torch's, and the tensors of a list of parameters."""
+    if isinstance(receiver, (Seq, Table)):
+        known = [each for _, each in receiver.items] if isinstance(receiver, Table) else receiver.items or ()
+        held = (*known, *([receiver.rest] if receiver.rest is not None else []))
         return [part for each in held for member in members(each) for part in _parts(member)]
-    return [receiver] if isinstance(receiver, ExternalObject) else []
+    return [receiver] if isinstance(receiver, (ExternalObject, Tensor)) else []
 
 
 def _settled(receiver: Value, place: Place) -> Value:
     there = Place.HOST if place is Place.HOST else Place.UNKNOWN
     if isinstance(receiver, ExternalObject):
         return receiver.replace(place=there)
+    if isinstance(receiver, Tensor):
+        return receiver.replace(place=place)
+    if isinstance(receiver, Table):
+        entries = tuple((key, _each(each, place)) for key, each in receiver.items)
+        return receiver.replace(items=entries, rest=None if receiver.rest is None else _each(receiver.rest, place))
     if isinstance(receiver, Seq):
         items = None if receiver.items is None else tuple(_each(item, place) for item in receiver.items)
         return receiver.replace(items=items, rest=None if receiver.rest is None else _each(receiver.rest, place))
@@ -95,6 +116,12 @@ def switched(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST)
     if isinstance(owner, ast.Name) and frame.env.get(owner.id) is receiver:
         frame.env[owner.id] = changed
     return changed
+
+
+@method(Table, *MOVES)
+def table(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    """`nn.ModuleDict(...).to(device)`, and what else has names and is moved as a whole."""
+    return moved(frame, receiver, arguments, node)
 
 
 @method(Seq, *MOVES, *SAME)

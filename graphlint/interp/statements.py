@@ -12,6 +12,7 @@ from graphlint.interp.conditions import Test, asserting, test
 from graphlint.interp.context import enter, switch, take_switch
 from graphlint.interp.decorating import decorate
 from graphlint.interp.dispatch import element
+from graphlint.interp.failing import catches, surely_raised
 from graphlint.interp.frame import Frame, State, restrict, statement
 from graphlint.interp.indexing import store_item
 from graphlint.interp.leaving import note_exit
@@ -275,9 +276,11 @@ def run_continue(frame: Frame, node: ast.Continue) -> None:
 @statement(ast.Try, *([ast.TryStar] if hasattr(ast, "TryStar") else []))
 def run_try(frame: Frame, node: ast.Try) -> None:
     before, outer = frame.save(), frame.ceiling
-    returned = len(frame.returns)
+    returned, left = len(frame.returns), len(frame.breaks) + len(frame.continues)
     frame.run(node.body)
     middle = State(dict(frame.env), frame.live)
+    ended = before.live and not middle.live and returned == len(frame.returns)
+    raised = surely_raised(frame, node.body, bool(ended) and left == len(frame.breaks) + len(frame.continues))
     frame.run(node.orelse)
     ends = [State(frame.env, frame.live)]
     tried = len(frame.returns) > returned and not frame.live
@@ -286,7 +289,7 @@ def run_try(frame: Frame, node: ast.Try) -> None:
         frame.merge(before, State(middle.env, middle.live or before.live))
         if handler.name:
             frame.env[handler.name] = Opaque()
-        ceiling, frame.ceiling = frame.ceiling, Confidence.POSSIBLE
+        ceiling, frame.ceiling = frame.ceiling, outer if catches(handler, raised) else Confidence.POSSIBLE
         frame.run(handler.body)
         frame.ceiling = ceiling
         ends.append(State(frame.env, frame.live))

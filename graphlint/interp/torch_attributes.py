@@ -8,6 +8,7 @@ from graphlint.effects import grammar
 from graphlint.effects.table import canonical, lookup
 from graphlint.interp.facts import MODE, Facts, bind_row
 from graphlint.interp.frame import Frame
+from graphlint.interp.optimizers import held
 from graphlint.interp.placement import DTYPES
 from graphlint.interp.results import PLAIN, result
 from graphlint.types import Confidence
@@ -74,6 +75,9 @@ def object_attribute(frame: Frame, owner: ExternalObject, name: str, node: ast.A
         return Method(owner, name)
     if owner.name.startswith("torch.nn."):
         return _module_attribute(owner, name)
+    groups = held((owner.name,), name)
+    if groups is not None:
+        return groups
     if owner.name.startswith("numpy."):
         return Method(owner, name)
     return Method(owner, name) if owner.name.startswith("torch.") else Unknown()
@@ -106,4 +110,5 @@ def external_attribute(name: str) -> Value:
     row = lookup(name)
     if row is not None and row.attribute and isinstance(row.result, (grammar.Plain, grammar.Number)):
         return PLAIN.get(row.result.word, Opaque()) if isinstance(row.result, grammar.Plain) else Number(Kind.FLOAT)
-    return External(canonical(name))
+    # An operator keeps its own name: its overloads follow it, `torch.ops.aten.nonzero.default`.
+    return External(name if name.startswith("torch.ops.") else canonical(name))

@@ -25,7 +25,6 @@ from graphlint.values import (
     DeviceValue,
     DtypeValue,
     External,
-    ExternalObject,
     Kind,
     Number,
     Opaque,
@@ -73,14 +72,6 @@ def move(frame: Frame, tensor: Tensor, place: Place | None, facts: Facts, node: 
         frame.emit(DeviceToHost, node, tensor.sure, call=short(facts.row))
     # Code inside a region moves things to the device it runs on, whatever the device is called there.
     return Place.DEVICE if place is Place.UNKNOWN else place
-
-
-@special("torch.Tensor.untyped_storage")
-def untyped_storage(frame: Frame, facts: Facts, node: ast.AST) -> Value:
-    """The memory of a tensor lies where the tensor does."""
-    raise_effects(frame, facts, node)
-    found = next(tensors_in(facts.value("self")), None)
-    return ExternalObject("torch.UntypedStorage", None, Place.UNKNOWN if found is None else found.place)
 
 
 def _is_made_empty(node: ast.AST) -> bool:

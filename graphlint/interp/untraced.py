@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 
 from graphlint.events import GraphBreak
-from graphlint.interp.dispatch import ELEMENTS, ITEMS, register
 from graphlint.interp.frame import Frame
 from graphlint.outline import mentions
 from graphlint.project import ClassDecl, Outside, Project
@@ -26,7 +25,6 @@ from graphlint.values import (
     Tensor,
     Text,
     Union,
-    Unknown,
     Value,
     members,
 )
@@ -58,19 +56,6 @@ def array_among(left: Value, right: Value) -> Value | None:
     if isinstance(left, (Nothing, Text)) or isinstance(right, (Nothing, Text)):
         return None
     return left if is_array(left) else right if is_array(right) else None
-
-
-@register(ITEMS, ExternalObject)
-def array_item(frame: Frame, value: ExternalObject, index: Value, node: ast.AST) -> Value:
-    """`array[0]` is a number of numpy's, `array[1:]` an array."""
-    if not is_array(value):
-        return Unknown()
-    return ExternalObject("numpy.number") if isinstance(index, Number) else value
-
-
-@register(ELEMENTS, ExternalObject)
-def array_element(frame: Frame, value: ExternalObject, node: ast.AST) -> Value:
-    return ExternalObject("numpy.number") if is_array(value) else Unknown()
 
 
 def call(frame: Frame, callee: Function, arguments: Arguments, node: ast.AST) -> Value:

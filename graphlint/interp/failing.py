@@ -1,0 +1,71 @@
+"""Bodies of `try` that surely fail: their handlers run on every call, while others are for what hardly ever happens."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator
+
+from graphlint.interp.frame import Frame
+from graphlint.syntax import last, walk
+from graphlint.values import Seq, Table, Value
+
+ANY = "BaseException"
+
+
+def surely_raised(frame: Frame, body: list[ast.stmt], ended: bool) -> frozenset[str]:
+    """The names of the exceptions of which a body surely raises one; `ended` if nothing goes on behind it.
+
+    None of them if it may as well come to its end.
+    """
+    missing = next((name for statement in body if (name := _lookup_fails(frame, statement))), "")
+    if missing:
+        return frozenset({missing})
+    return frozenset(_named(body)) if ended else frozenset()
+
+
+def _named(body: list[ast.stmt]) -> Iterator[str]:
+    for node in (each for statement in body for each in walk(statement)):
+        if isinstance(node, ast.Raise):
+            yield ANY if node.exc is None else last(node.exc.func if isinstance(node.exc, ast.Call) else node.exc) or ANY
+        elif isinstance(node, ast.Assert):
+            yield "AssertionError"
+
+
+def _lookup_fails(frame: Frame, statement: ast.stmt) -> str:
+    """What `value = {}["key"]` raises, where the container is known to hold no such thing."""
+    match statement:
+        case ast.Expr(value=ast.Subscript() as looked) | ast.Assign(value=ast.Subscript() as looked):
+            return _missing(_container(frame, looked.value), looked.slice)
+    return ""
+
+
+def _container(frame: Frame, node: ast.expr) -> Value | None:
+    if isinstance(node, (ast.Dict, ast.List, ast.Tuple)):
+        return frame.eval(node) if not any(isinstance(each, ast.Call) for each in walk(node)) else None
+    return frame.env.get(node.id) if isinstance(node, ast.Name) else None
+
+
+def _missing(container: Value | None, index: ast.expr) -> str:
+    key = index.value if isinstance(index, ast.Constant) else None
+    match container:
+        case Table(items=items, rest=None) if isinstance(key, (str, int)):
+            return "" if any(known == key for known, _ in items) else "KeyError"
+        case Seq(form="list" | "tuple", items=tuple() as items, rest=None) if isinstance(key, int):
+            return "" if -len(items) <= key < len(items) else "IndexError"
+    return ""
+
+
+def catches(handler: ast.ExceptHandler, raised: frozenset[str]) -> bool:
+    """Whether a handler is for one of these exceptions."""
+    if handler.type is None:
+        return bool(raised)
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(_is_a(name, last(kind)) for name in raised for kind in kinds)
+
+
+def _is_a(name: str, kind: str) -> bool:
+    one, other = getattr(builtins, name, None), getattr(builtins, kind, None)
+    if isinstance(one, type) and isinstance(other, type):
+        return issubclass(one, other)
+    return name == kind or kind in ("Exception", ANY)
