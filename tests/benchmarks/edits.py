@@ -48,6 +48,7 @@ class Editor:
             self.add_fault,
             self.accept,
             self.add_file,
+            self.generate,
             self.shadow,
             self.remove_file,
             self.touch,
@@ -133,6 +134,13 @@ class Editor:
         other = self._file().stem
         path.write_text(f"from .{other} import *\n{FAULTY}")
         return f"add {path.name}"
+
+    def generate(self) -> str:
+        """A file says that it was generated from another, and holds all of it."""
+        path = self._file()
+        made = path.with_name(f"made_{self._random.randrange(1000)}.py")
+        made.write_text(f"# generated from `{path.name}`\n{path.read_text()}")
+        return f"generate {made.name} from {path.name}"
 
     def shadow(self) -> str:
         """A package takes the place of a module, or a folder stops being one."""
