@@ -8,10 +8,13 @@ shared out.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 DEEPEST_ROOT = 8
+PART_OF = {"torch": "nn"}
+"""Libraries after which folders for code of theirs are called, with a part that only the library itself has."""
 
 
 class Roots:
@@ -71,12 +74,15 @@ class Roots:
         if key not in self._around:
             roots = dict.fromkeys((home, *self.folders))
             # What lies in a package is imported by the package's name, whatever a folder on the way lacks.
-            open_ = (root for root in roots if root == home or self._package_around(root) is None)
+            is_standard = first in sys.stdlib_module_names
+            open_ = (root for root in roots if root == home or (not is_standard and self._package_around(root) is None))
             # The folder around a namespace package: one above the files that is called what an import begins with.
             around = (folder for root in roots for folder in (root, *list(root.parents)[:DEEPEST_ROOT]))
             above = [folder.parent for folder in around if folder.name == first]
             inside = [root for root in open_ if not self._names(root).isdisjoint((first, f"{first}.py"))]
-            self._around[key] = tuple(dict.fromkeys((*inside, *above)))
+            found = dict.fromkeys((*inside, *above))
+            part = PART_OF.get(first)
+            self._around[key] = tuple(root for root in found if part is None or part in self._names(root / first))
         return self._around[key]
 
     def _package_around(self, root: Path) -> Path | None:
