@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from graphlint.captors import (
     CAPTURING,
@@ -161,24 +161,21 @@ def sites(project: Project, module: Module) -> Iterator[Site | Given]:
         return
     every = functions(module)
     captors = joined(own(every), captors) if captures_itself else captors
-    yield from _kept(project, module, every, captors.keepers)
+    apart = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    rest = [node for node in module.source.tree.body if not isinstance(node, apart)]
+    yield from _kept(project, module, [*every, *((node, None) for node in rest)], captors.keepers)
     for node, owner in every:
         decl = module.function(node, owner, node.name)
         if any(last_called(mark) in captors.givens for mark in node.decorator_list):
             yield Given(decl)
         elif _is_site(module, node) or _calls(node, captors):
             yield Site(module, decl)
-    rest = [
-        node
-        for node in module.source.tree.body
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
-    ]
     if any(_is_site(module, node) or _calls(node, captors) for node in rest):
         yield Site(module, None)
 
 
 def _kept(
-    project: Project, module: Module, every: list[tuple[ast.FunctionDef, ClassDecl | None]], keepers: frozenset[str]
+    project: Project, module: Module, every: Sequence[tuple[ast.stmt, ClassDecl | None]], keepers: frozenset[str]
 ) -> Iterator[Given]:
     """Functions and methods of a file that are handed to what captures them later."""
     found: dict[FunctionDecl, None] = {}
@@ -191,14 +188,14 @@ def _kept(
 
 
 def _handed(
-    project: Project, module: Module, node: ast.FunctionDef, owner: ClassDecl | None, given: ast.expr
+    project: Project, module: Module, node: ast.stmt, owner: ClassDecl | None, given: ast.expr
 ) -> FunctionDecl | None:
     """The function that a name, or the method that an attribute of a method's own object stands for."""
     match given:
         case ast.Name(id=name):
             found = project.lookup(module, name)
             return found if isinstance(found, FunctionDecl) and name not in _bound(node) else None
-        case ast.Attribute(value=ast.Name(id=own), attr=name) if owner is not None and own == receiver_name(node):
+        case ast.Attribute(value=ast.Name(id=own), attr=name) if owner is not None and own == _receiver(node):
             member = project.member(owner, name)
             symbol = member[1][-1] if member is not None else None
             if member is None or not isinstance(symbol, ast.FunctionDef):
@@ -214,8 +211,14 @@ def _computes(mark: ast.expr) -> bool:
     return last(mark).endswith("property")
 
 
-def _bound(node: ast.FunctionDef) -> set[str]:
+def _receiver(node: ast.stmt) -> str:
+    return receiver_name(node) if isinstance(node, ast.FunctionDef) else ""
+
+
+def _bound(node: ast.stmt) -> set[str]:
     """The parameters of a function."""
+    if not isinstance(node, ast.FunctionDef):
+        return set()
     return {each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
 
 

@@ -189,6 +189,9 @@ def _start_capture(frame: Frame, node: ast.expr) -> Callable[[], None]:
     summary = Summary(CAPTURE)
     _mark_outside(frame)
     region = Region(f"{frame.module.name}.{outer.name}", "capture", frame.span(node)._replace(end_line=node.lineno))
+    if not was:
+        # Code around that runs once, such as `if self.graph is None:`, runs for the sake of this.
+        frame.ceiling = Confidence.CERTAIN
     frame.recording, frame.summary = True, summary
 
     def leave() -> None:

@@ -13,6 +13,7 @@ from graphlint.interp.capturing import leave_open
 from graphlint.interp.carried import Touch, carried
 from graphlint.interp.compiling import Handed, handed_at
 from graphlint.interp.context import as_input
+from graphlint.interp.deferred import capturing_later
 from graphlint.interp.dispatch import apply, item
 from graphlint.interp.frame import Frame, Link, Summary
 from graphlint.interp.hanging import at_import
@@ -224,6 +225,8 @@ def enter_site(machine: Machine, site: Site) -> Iterator[tuple[Region, Summary, 
         function = Function(decl, receiver, None, decl.owner)
         frame = machine.execute(function, machine.site_entry(decl, receiver), Summary(decl.name), recording=False)
         cases = list(frame.returns)
+    for later in capturing_later(frame):
+        apply(frame, later, entry_call(machine, later.decl, later.receiver), later.decl.node)
     for capture in machine.captures[before:]:
         yield capture.region, capture.summary, capture.live
     for case in cases:
