@@ -63,6 +63,11 @@ SIZES = {
     "new_empty",
     "unflatten",
 }
+FILLING = frozenset({"fill_", "masked_fill", "masked_fill_"})
+FILLED_WITH = frozenset({"value", "fill_value"})
+"""Where a number is put into a tensor: with a tensor on the device most of these wait."""
+PYTHON_VALUES = frozenset({"tensor", "as_tensor", "BoolTensor", "FloatTensor", "IntTensor", "LongTensor", "Tensor"})
+"""What makes tensors of the Python values in a list."""
 HOST_ONLY = frozenset({"numpy", "pin_memory", "is_pinned", "__array__"})
 """Methods that a tensor on the device does not have, or answers with an error."""
 
@@ -179,8 +184,9 @@ class Uses:
         match node:
             case ast.Attribute(value=ast.Name(id=name), attr=attr):
                 self._attribute(name, attr)
-            case ast.Call(func=func, args=args):
+            case ast.Call(func=func, args=args, keywords=words):
                 self._call(func, args)
+                self._words(words)
             case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
                 self._truth(test)
             case ast.Slice(lower=lower, upper=upper):
@@ -212,10 +218,19 @@ class Uses:
         names = [arg.id for arg in args if isinstance(arg, ast.Name)]
         if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id in ("np", "numpy"):
             self.host.update(names)
+        if last in PYTHON_VALUES and args and isinstance(args[0], ast.List):
+            self.other.update(map(_root, args[0].elts))
+        if last in FILLING and args:
+            self.number.update(_counted(args[-1]))
         if last in SIZES:
             self.number.update(name for arg in args for name in _counted(arg))
         elif args and isinstance(args[0], ast.Name) and self._takes_tensor(func):
             self.tensor.add(args[0].id)
+
+    def _words(self, words: list[ast.keyword]) -> None:
+        for word in words:
+            if word.arg in FILLED_WITH and isinstance(word.value, ast.Name):
+                self.number.add(word.value.id)
 
     def _takes_tensor(self, func: ast.expr) -> bool:
         """A call that takes a tensor first: a submodule's, or a function of torch."""
@@ -264,6 +279,13 @@ def _counted(node: ast.expr | None) -> Iterator[str]:
         case ast.BinOp(left=left, right=right):
             yield from _counted(left)
             yield from _counted(right)
+
+
+def _root(node: ast.expr) -> str:
+    """The name of what an element is, or is taken from: `rows`, `rows[0]`, `rows[:n]`."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _is_size(node: ast.expr) -> bool:

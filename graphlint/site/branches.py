@@ -17,6 +17,14 @@ def excludes(one: Act, other: Act) -> bool:
     )
 
 
+def apart(one: Act, other: Act) -> bool:
+    """Whether two acts of one function stand on the two sides of an `if`: what does the one passes the other by."""
+    return one.frame.function == other.frame.function and any(
+        isinstance(each, ast.If) and (_parts(each, one.node, other.node) or _parts(each, other.node, one.node))
+        for each in walk(one.frame.module.source.tree)
+    )
+
+
 def _places(act: Act) -> Iterator[tuple[Module, ast.AST]]:
     """Where an act stands, and the calls that led there."""
     node, frame = act.node, act.frame

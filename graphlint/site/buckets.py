@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from graphlint.events import Event
 from graphlint.site.acts import Act, Layer, Verb, text
-from graphlint.site.branches import happens_once
+from graphlint.site.branches import apart, happens_once
 from graphlint.site.construct import argument
 from graphlint.site.names import MIXING
 from graphlint.site.story import Captured, Story, region, tell
@@ -19,7 +19,7 @@ from graphlint.site_events import (
     PaddingReturned,
     UnsharedPool,
 )
-from graphlint.syntax import walk
+from graphlint.syntax import last_called, walk
 from graphlint.types import Confidence, Region
 
 Told = Iterator[tuple[Region, Event]]
@@ -129,7 +129,7 @@ def loops(story: Story) -> Told:
     for _, captured, act, loop in _second(story):
         if _is_kept(story, captured.graph) or (isinstance(loop.node, ast.For) and _is_short(loop.node.iter)):
             continue
-        replays = [story.acts[at] for at in story.replays(captured)]
+        replays = [each for each in (story.acts[at] for at in story.replays(captured)) if not apart(each, act)]
         if any((inner := _loop(replay)) is not None and inner.node is loop.node for replay in replays):
             yield region(captured, story.acts), tell(CaptureInLoop, act, loop=text(story.module, act.node))
 
@@ -146,7 +146,8 @@ def padding(story: Story) -> Told:
             if not _is_part(act, captured) or story.is_captured(index):
                 continue
             replay = next(story.replays(captured, index), None)
-            if replay is not None and mixes is not None and not _is_cleared(story, captured, index, replay):
+            marked = replay is not None and _is_marked(story, captured, act, replay)
+            if replay is not None and mixes is not None and not marked and not _is_cleared(story, captured, index, replay):
                 yield region(captured, story.acts), tell(PaddingLeft, act, sure=mixes, target=act.text)
             if replay is not None:
                 yield from _returned(story, captured, act)
@@ -171,6 +172,18 @@ def _is_cleared(story: Story, captured: Captured, index: int, replay: int) -> bo
         if act.thing.owner is owner and at != index and (not act.is_partial or _rest(act)):
             return True
     return False
+
+
+def _is_marked(story: Story, captured: Captured, filled: Act, replay: int) -> bool:
+    """Whether another input tells which rows count: before the replay, what is left of it is set to a constant."""
+    before = max((at for at in story.replays(captured) if at < replay), default=captured.end)
+    return any(
+        act.name in ("fill_", "zero_")
+        and act.thing.owner is not filled.thing.owner
+        and id(act.thing.owner) in captured.reads
+        and (not act.is_partial or _rest(act))
+        for _, act in story.between(before, replay, Verb.WRITE)
+    )
 
 
 def _rest(act: Act) -> bool:
@@ -206,13 +219,24 @@ def _first_dimension(act: Act) -> bool:
 
 def _returned(story: Story, captured: Captured, filled: Act) -> Told:
     for _, act in story.between(captured.end, len(story.acts), Verb.RETURN):
-        if act.frame is filled.frame and _is_result(captured, act.thing) and not _is_sliced(act.node):
+        if (
+            act.frame is filled.frame
+            and _is_result(captured, act.thing)
+            and not _is_sliced(act.node)
+            and not _is_number(act.node)
+        ):
             yield region(captured, story.acts), tell(PaddingReturned, act, target=act.text)
 
 
 def _is_result(captured: Captured, thing: Thing) -> bool:
     """A tensor of the graph, or a plain copy of one."""
     return captured.made(thing) or any(captured.made(each) for each in thing.made_by if thing.born > captured.end)
+
+
+def _is_number(node: ast.AST) -> bool:
+    """Whether what is returned is one number of the host."""
+    calls = (each for each in ast.walk(node) if isinstance(each, ast.Call))
+    return any(last_called(each) in ("item", "float", "int", "bool") for each in calls)
 
 
 def _is_sliced(node: ast.AST) -> bool:
