@@ -13,6 +13,7 @@ from graphlint.interp.broadcast import highest_rank
 from graphlint.interp.conditions import truth
 from graphlint.interp.equality import read_in, takes
 from graphlint.interp.frame import Frame, expression
+from graphlint.interp.looking import asks_for_none, looked_at
 from graphlint.interp.operators import place_of, surest
 from graphlint.interp.untraced import array_among
 from graphlint.types import Confidence
@@ -52,7 +53,7 @@ COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 
 @expression(ast.Compare)
 def eval_compare(frame: Frame, node: ast.Compare) -> Value:
-    left = frame.eval(node.left)
+    left = looked_at(frame, node.left) if asks_for_none(node) else frame.eval(node.left)
     result: Value = TRUE
     for position, (op, part) in enumerate(zip(node.ops, node.comparators)):
         right = frame.eval(part)

@@ -14,6 +14,7 @@ from graphlint.interp.agreeing import agreed
 from graphlint.interp.dispatch import apply, attribute
 from graphlint.interp.frame import Frame, State
 from graphlint.interp.isinstance import split
+from graphlint.interp.looking import looked_at
 from graphlint.interp.mutation import path_of
 from graphlint.interp.naming import is_capturing, platform
 from graphlint.interp.ranks import asked_rank
@@ -258,7 +259,7 @@ def _shared(decided: Arm, off: Arm, frame: Frame) -> dict[str, Value]:
 
 
 def _is_none(frame: Frame, node: ast.expr) -> Test:
-    value = frame.eval(node)
+    value = looked_at(frame, node)
     path = path_of(node)
     nothing = [member for member in members(value) if isinstance(member, Nothing)]
     others = [member for member in members(value) if not isinstance(member, Nothing)]

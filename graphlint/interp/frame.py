@@ -317,12 +317,16 @@ class Frame:
     @contextmanager
     def untouched(self) -> Iterator[None]:
         """What is looked up on the way to a store is not read."""
-        touched = self.summary.touched
-        before = len(touched)
+        before = len(self.summary.touched)
         yield
-        for touch in list(touched)[before:]:
-            if isinstance(touch.what, str):
-                del touched[touch]
+        self.untouch(before)
+
+    def untouch(self, before: int) -> None:
+        touched = self.summary.touched
+        if len(touched) > before:
+            for touch in list(touched)[before:]:
+                if isinstance(touch.what, str):
+                    del touched[touch]
 
     def _passed_on(self) -> Confidence:
         """What a call inherits: code that the warm-up has run for good is hardly ever run by the capture."""

@@ -93,6 +93,7 @@ class Machine:
         self.operations: dict[tuple[Module, str], FunctionDecl | None] = {}
         self.contradictions: dict[ast.expr, int] = {}
         self.memos: dict[FunctionDecl, dict[ast.If, Memo]] = {}
+        self.only_asked: dict[FunctionDecl, frozenset[str]] = {}
         self.repeats: dict[FunctionDecl, Repeats] = {}
         self.hooks: dict[Held, list[Hook]] = {}
         self.lent: tuple[object, ...] = ()

@@ -43,8 +43,7 @@ def truth(walker: Walker, test: ast.expr) -> bool | None:
             known = truth(walker, inner)
             return None if known is None else not known
         case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot() as op], comparators=[ast.Constant(value=None)]):
-            thing = walker.evaluate(left)
-            known = _is_none(thing)
+            known = _is_none(_looked_at(walker, left))
             return known if known is None or isinstance(op, ast.Is) else not known
         case ast.Constant(value=value):
             return bool(value)
@@ -52,6 +51,15 @@ def truth(walker: Walker, test: ast.expr) -> bool | None:
     if thing.kind is Kind.NONE:
         return False
     return True if thing.kind in (Kind.GRAPH, Kind.MODULE, Kind.INSTANCE) else None
+
+
+def _looked_at(walker: Walker, node: ast.expr) -> Thing:
+    """What a name or attribute stands for, where nothing of it is asked but whether it is there: that is no reading."""
+    before = len(walker.acts)
+    thing = walker.evaluate(node)
+    if isinstance(node, (ast.Name, ast.Attribute)) and all(act.verb is Verb.LOAD for act in walker.acts[before:]):
+        del walker.acts[before:]
+    return thing
 
 
 def _is_none(thing: Thing) -> bool | None:
@@ -157,6 +165,14 @@ def _dict(walker: Walker, node: ast.Dict) -> Thing:
         else:
             made.slots[key_text(key)] = thing
     return made
+
+
+def _comparison(walker: Walker, node: ast.Compare) -> Thing:
+    match node:
+        case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(value=None)]):
+            _looked_at(walker, left)
+            return walker.thing(Kind.UNKNOWN, node)
+    return _operation(walker, node)
 
 
 def _operation(walker: Walker, node: ast.expr) -> Thing:
@@ -266,7 +282,7 @@ HANDLERS: dict[type[ast.expr], Callable[..., Thing]] = {
     ast.BinOp: _operation,
     ast.UnaryOp: _operation,
     ast.BoolOp: _operation,
-    ast.Compare: _operation,
+    ast.Compare: _comparison,
     ast.IfExp: _choice,
     ast.Lambda: _lambda,
     ast.ListComp: _comprehension,
