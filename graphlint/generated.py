@@ -51,10 +51,15 @@ def classes(found: Found, unsaved: Mapping[str, bytes] = MappingProxyType({})) -
 
 def _begin(found: Found, size: int = HEAD) -> bytes:
     try:
-        with open(found.path, "rb") as stream:
-            return stream.read(size)
+        with open(found.path, "rb", 0, opener=_without_waiting) as stream:
+            return stream.read(size) or b""
     except OSError:
         return b""
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Open a file; a pipe to which nobody writes would be waited for without end."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def origin(text: bytes) -> str:

@@ -187,7 +187,7 @@ class Run:
                 each.captured,
                 each.used,
                 each.cells,
-                (),
+                each.regions,
                 self.writing.said[each.name],
                 self.shelf.add(each.text),
             )
@@ -197,21 +197,13 @@ class Run:
         return frozenset(
             each.name
             for each in (self._fresh() if as_before else self.entries.values())
-            if (only or each.used) and only & self._names(each) != frozenset(each.used)
+            if (only or each.used) and only.intersection(row[0] for row in each.regions) != frozenset(each.used)
         )
 
     def _fresh(self) -> list[Entry]:
         """The entries that are new."""
         before = self.before.entries
         return [each for name, each in self.entries.items() if before.get(name) is not each]
-
-    def _names(self, entry: Entry) -> frozenset[str]:
-        if self._is_kept(entry):
-            return frozenset(row[0] for row in entry.regions)
-        return frozenset(each.region.name for each in tree.account(self.shelf.read(entry.text)).regions)
-
-    def _is_kept(self, entry: Entry) -> bool:
-        return self.before.entries.get(entry.name) is entry
 
     def report(self, anew: Callable[[], Report]) -> Report:
         """The report on everything, where `anew` makes one from nothing; raises `rows.WRONG`."""

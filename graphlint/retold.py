@@ -32,6 +32,7 @@ class Retold:
     basis: str
     anew: Callable[[], Report]
     read: dict[str, Shown] = field(init=False, default_factory=dict)
+    places: dict[str, frozenset[Place]] = field(init=False, default_factory=dict)
 
     def page(self, file: str) -> Shown:
         """What is told of a file, and the lines that are shown with it; raises `rows.WRONG`."""
@@ -42,7 +43,9 @@ class Retold:
     def has(self, at: Place) -> bool:
         """Whether something is told of a place; raises `rows.WRONG`."""
         file = at.span.file
-        return file in self.pages and any(place(each) == at for each in self.page(file)[0].findings)
+        if file not in self.places:
+            self.places[file] = frozenset(map(place, self.page(file)[0].findings)) if file in self.pages else frozenset()
+        return at in self.places[file]
 
     def findings(self) -> list[Finding]:
         """Everything that is told; raises `rows.WRONG`."""

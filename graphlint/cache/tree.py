@@ -39,7 +39,10 @@ class Told(NamedTuple):
 
 
 class Slip(NamedTuple):
-    """An account as it is kept: `found_in` are the files of which it says something, each with a line of `text`."""
+    """An account as it is kept: `found_in` are the files of which it says something, each with a line of `text`.
+
+    `regions` has a row for each, of which only the name is known yet.
+    """
 
     name: str
     found_in: Sequence[str]
@@ -47,6 +50,7 @@ class Slip(NamedTuple):
     captured: Sequence[str]
     used: Sequence[str]
     cells: Sequence[Sequence[int]]
+    regions: Sequence[rows.Row]
     text: bytes
 
 
@@ -107,6 +111,7 @@ def slip(account: Account) -> Slip:
         sorted(account.captured),
         sorted(account.used),
         account.cells,
+        [[each.region.name] for each in account.regions],
         b"\n".join(map(_dump, rows.account_rows(account, said))),
     )
 
