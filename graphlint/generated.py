@@ -53,7 +53,7 @@ def _begin(found: Found, size: int = HEAD) -> bytes:
     try:
         with open(found.path, "rb", 0, opener=_without_waiting) as stream:
             return stream.read(size) or b""
-    except OSError:
+    except (OSError, ValueError):
         return b""
 
 

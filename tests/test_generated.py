@@ -105,3 +105,9 @@ def test_a_file_that_names_itself_is_no_template(models: Path, checked: Callable
     (models / "modeling_net.py").unlink()
     (models / "modular_net.py").write_text(BANNER + MODEL)
     assert told(checked()) == ["modular_net.py"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes on this system")
+def test_a_pipe_is_not_waited_for(models: Path, checked: Callable[[], Report]) -> None:
+    os.mkfifo(models / "pipe.py")
+    assert told(checked()) == ["modeling_net.py", "pipe.py"]
