@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 
 from graphlint.interp.marking import Mark, Scope, is_flag, keeps_mark, leaves_mark, scope_of, sets_mark
+from graphlint.interp.plain import plain
 from graphlint.interp.words import Asked, asks, filled
 from graphlint.project import FunctionDecl, Project
 from graphlint.record import NamedTuple
@@ -81,7 +82,7 @@ def _blocks(body: list[ast.stmt], scope: Scope, looped: bool, found: dict[ast.If
 
 
 def _memo(node: ast.If, rest: list[ast.stmt], scope: Scope, looped: bool) -> Memo | None:
-    test = _without_flags(node.test, scope.decl)
+    test = plain(node.test, scope.decl)
     asked = asks(test, scope.words)
     # That two parts ask about attributes of the same object is not the same state.
     asked = Asked(asked.lacking - {scope.words.own[:-1]}, asked.there - {scope.words.own[:-1]})
@@ -103,18 +104,6 @@ def _memo(node: ast.If, rest: list[ast.stmt], scope: Scope, looped: bool) -> Mem
         return _each_filled(test.values, node.body, scope)
     off = frozenset(word for word in asked.there if leaves_mark(scope, node.body, Mark(word, True)))
     return Memo(BODY, off, is_off=True) if off else None
-
-
-def _without_flags(test: ast.expr, decl: FunctionDecl) -> ast.expr:
-    """A condition without what only asks whether the caller forces it: `size != self.size or force`, False by default."""
-    if not isinstance(test, ast.BoolOp) or not isinstance(test.op, ast.Or):
-        return test
-    given = decl.signature.defaults.items()
-    off = {name for name, default in given if isinstance(default, ast.Constant) and default.value is False}
-    kept = [each for each in test.values if not isinstance(each, ast.Name) or each.id not in off]
-    if len(kept) == len(test.values) or not kept:
-        return test
-    return kept[0] if len(kept) == 1 else ast.copy_location(ast.BoolOp(test.op, kept), test)
 
 
 def _fitted(test: ast.expr, rest: list[ast.stmt], scope: Scope) -> frozenset[str]:

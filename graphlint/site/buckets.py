@@ -180,7 +180,7 @@ def _is_marked(story: Story, captured: Captured, filled: Act, replay: int) -> bo
     return any(
         act.name in ("fill_", "zero_")
         and act.thing.owner is not filled.thing.owner
-        and id(act.thing.owner) in captured.reads
+        and any(id(act.thing.owner) in each.reads for each in story.captures)
         and (not act.is_partial or _rest(act))
         for _, act in story.between(before, replay, Verb.WRITE)
     )
