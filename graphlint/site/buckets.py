@@ -178,12 +178,19 @@ def _is_marked(story: Story, captured: Captured, filled: Act, replay: int) -> bo
     """Whether another input tells which rows count: before the replay, what is left of it is set to a constant."""
     before = max((at for at in story.replays(captured) if at < replay), default=captured.end)
     return any(
-        act.name in ("fill_", "zero_")
+        _is_constant(act)
         and act.thing.owner is not filled.thing.owner
         and any(id(act.thing.owner) in each.reads for each in story.captures)
         and (not act.is_partial or _rest(act))
         for _, act in story.between(before, replay, Verb.WRITE)
     )
+
+
+def _is_constant(act: Act) -> bool:
+    """Whether a tensor, or a part of it, is set to a number that is written there: no size of this batch."""
+    given = act.node.args if isinstance(act.node, ast.Call) else []
+    numbers = (each.operand if isinstance(each, ast.UnaryOp) else each for each in given)
+    return act.name == "zero_" or (act.name == "fill_" and all(isinstance(each, ast.Constant) for each in numbers))
 
 
 def _rest(act: Act) -> bool:

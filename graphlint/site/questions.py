@@ -49,6 +49,7 @@ QUESTIONS: tuple[Question, ...] = (
     training.autocast,
     training.dropped,
     training.piled,
+    training.unscaled,
     handles.misused,
     graphed.misused,
     graphed.overwritten,

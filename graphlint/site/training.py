@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from graphlint.events import Event
+from graphlint.events import Event, HostMutation
 from graphlint.site.acts import Act, Verb
 from graphlint.site.construct import argument, constant
 from graphlint.site.story import Captured, Story, region, tell
@@ -177,3 +177,19 @@ def _leaves_zeros(story: Story, captured: Captured, before: int, backward: int) 
     inside = story.between(backward, captured.end, Verb.METHOD)
     warm = story.between(before, captured.begin, Verb.METHOD)
     return all(any(act.name in ("zero_grad", "zero_") for _, act in each) for each in (inside, warm))
+
+
+def unscaled(story: Story) -> Told:
+    """Gradients that a region unscales, and a step behind the replay unscales once more: the scaler notes it in Python."""
+    for captured in story.captures:
+        scaled = [act for act in _inside(story, captured, Verb.METHOD) if act.thing.kind is Kind.SCALER]
+        stepped = {id(act.thing) for act in scaled if act.name == "step"}
+        first = next(story.replays(captured), len(story.acts))
+        behind = {id(act.thing) for _, act in story.between(first, len(story.acts), Verb.METHOD) if act.name == "step"}
+        for act in scaled:
+            if act.name == "unscale_" and id(act.thing) in behind - stepped:
+                told = tell(HostMutation, act, target=act.text, what="call", why=UNSCALED)
+                yield region(captured, story.acts), told
+
+
+UNSCALED = "that gradients are unscaled is noted while capturing only, and `step` unscales them once more"
