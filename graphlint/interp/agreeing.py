@@ -9,8 +9,10 @@ A call of a function that a condition picked asks once more: `run = plain if sel
 from __future__ import annotations
 
 import ast
+import bisect
+import functools
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from graphlint.interp.frame import Decided, Frame, State
@@ -24,6 +26,10 @@ from graphlint.values import Value, join_all, members
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 ASKING = frozenset((ast.If, ast.IfExp, ast.While, ast.Assert, ast.Match))
 
+MOST_FIRSTS = 8
+"""Of all that was asked before, the last tell the most."""
+
+Spot = tuple[int, int]
 Asked = tuple[ast.AST, Question]
 Later = dict[ast.AST, list["First"]]
 
@@ -156,15 +162,10 @@ def repeats(decl: FunctionDecl) -> Repeats:
     counted.update(asked.key for node in body if picks for _, asked in _calls(node, picks))
     often = frozenset(key for key, count in counted.items() if count > 1)
     later: Later = {}
-    known: dict[ast.stmt, list[Asked]] = {}
-
-    def asked_in(node: ast.stmt) -> list[Asked]:
-        if node not in known:
-            known[node] = [each for each in _conditions(node, picks) if each[1].key in often]
-        return known[node]
-
+    block_of = functools.partial(_Part, often=often, picks=picks)
+    known: dict[ast.stmt, _Part] = {}
     for block in _blocks(body, nodes) if often else ():
-        _read(block, often, asked_in, later)
+        _read([known.get(node) or known.setdefault(node, block_of(node)) for node in block], later)
     return Repeats(frozenset(each.node for found in later.values() for each in found), later) if later else NEVER
 
 
@@ -178,24 +179,55 @@ def _blocks(body: list[ast.stmt], nodes: list[ast.AST]) -> Iterator[list[ast.stm
                     yield block
 
 
-def _read(
-    block: list[ast.stmt],
-    often: frozenset[Key],
-    asked_in: Callable[[ast.stmt], list[Asked]],
-    later: dict[ast.AST, list[First]],
-) -> None:
+class _Part:
+    """A statement of a block: what is asked in it, of what is asked often, and what it binds."""
+
+    def __init__(self, node: ast.stmt, often: frozenset[Key], picks: dict[str, Question]) -> None:
+        self.node = node
+        self._often = often
+        self._picks = picks
+
+    @functools.cached_property
+    def _bound(self) -> tuple[list[tuple[Spot, str]], bool]:
+        return _stores(self.node)
+
+    @functools.cached_property
+    def stores(self) -> frozenset[str]:
+        return frozenset(name for _, name in self._bound[0])
+
+    def before(self, condition: ast.AST) -> Iterable[str]:
+        """What it binds before a condition in it is asked; in a loop, wherever that is."""
+        bound, is_loop = self._bound
+        if is_loop or not isinstance(condition, (ast.expr, ast.pattern)):
+            return self.stores
+        return [name for _, name in bound[: bisect.bisect_left(bound, (_spot(condition), ""))]]
+
+    @functools.cached_property
+    def asked(self) -> list[Asked]:
+        return [each for each in _conditions(self.node, self._picks) if each[1].key in self._often]
+
+    def asking(self) -> Iterator[tuple[ast.AST, Question, bool | None]]:
+        for each in _asking(self.node):
+            if each[1].key in self._often and self.stores.isdisjoint(each[1].words):
+                yield each
+
+
+def _read(block: list[_Part], later: Later) -> None:
     """Pair each question of a block with those in the statements behind it: whoever gets there has passed it."""
-    for position, node in enumerate(block):
-        for asking, asked, deciding in _asking(node):
-            if asked.key not in often or asked.words & _stores([node]):
-                continue
-            for other in range(position + 1, len(block)):
-                for condition, part in asked_in(block[other]):
-                    told = _told(asked, part, deciding)
-                    if told is not None:
-                        changed = _stores(block[position + 1 : other]) | _stores([block[other]], condition)
-                        if not changed & asked.words:
-                            later.setdefault(condition, []).append(First(asking, told, part.words, changed))
+    for position, part in enumerate(block):
+        for asking, asked, deciding in part.asking():
+            changed: set[str] = set()
+            for other in block[position + 1 :]:
+                for condition, again in other.asked:
+                    told = _told(asked, again, deciding)
+                    bound = changed.union(other.before(condition)) if told is not None else asked.words
+                    if told is not None and asked.words.isdisjoint(bound):
+                        firsts = later.setdefault(condition, [])
+                        del firsts[: 1 - MOST_FIRSTS]
+                        firsts.append(First(asking, told, again.words, frozenset(bound)))
+                changed.update(other.stores)
+                if not asked.words.isdisjoint(changed):
+                    break
 
 
 def _told(first: Question, later: Question, deciding: bool | None) -> Answers | None:
@@ -287,20 +319,13 @@ def _picks(nodes: list[ast.AST]) -> dict[str, Question]:
     return found
 
 
-def _stores(block: Sequence[ast.stmt], until: ast.AST | None = None) -> frozenset[str]:
-    """The names and attributes that statements bind before a condition is asked; in a loop, wherever that is."""
-    nodes = [each for node in block for each in walk(node)]
-    end = None if any(isinstance(each, LOOPS) for each in nodes) else _place(until)
-    return frozenset(
-        each.id if isinstance(each, ast.Name) else each.attr
-        for each in nodes
-        if isinstance(each, (ast.Name, ast.Attribute)) and not isinstance(each.ctx, ast.Load)
-        if end is None or (each.lineno, each.col_offset) < end
-    )
+def _stores(node: ast.stmt) -> tuple[list[tuple[Spot, str]], bool]:
+    """The names and attributes that a statement binds, by where it does, and whether it may do so again in a loop."""
+    nodes = list(walk(node))
+    bound = [each for each in nodes if isinstance(each, (ast.Name, ast.Attribute)) and not isinstance(each.ctx, ast.Load)]
+    names = [(_spot(each), each.id if isinstance(each, ast.Name) else each.attr) for each in bound]
+    return sorted(names), any(isinstance(each, LOOPS) for each in nodes)
 
 
-def _place(node: ast.AST | None) -> tuple[int, int] | None:
-    match node:
-        case ast.expr() | ast.pattern():
-            return node.lineno, node.col_offset
-    return None
+def _spot(node: ast.expr | ast.pattern) -> Spot:
+    return node.lineno, node.col_offset
