@@ -16,6 +16,18 @@ DEEPEST_ROOT = 8
 PART_OF = {"torch": "nn"}
 """Libraries after which folders for code of theirs are called, with a part that only the library itself has."""
 
+LIBRARIES = sys.stdlib_module_names | {
+    "einops",
+    "flash_attn",
+    "numpy",
+    "scipy",
+    "torch",
+    "torchvision",
+    "triton",
+    "xformers",
+}
+"""What stands for itself where it is imported in a package, whatever lies beside: libraries whose calls are known."""
+
 
 class Roots:
     """The first folders upwards from some files that are no packages, sorted."""
@@ -35,8 +47,12 @@ class Roots:
         self.folders = tuple(sorted(self._given))
 
     def package_of(self, path: Path) -> tuple[Path, list[str]]:
-        """(root folder, dotted parts) of a file."""
+        """(root folder, dotted parts) of a file.
+
+        A folder without an `__init__.py` inside a package is a part of it by name, and a root: its files may be scripts.
+        """
         root, parts = self._package(path.parent)
+        parts = parts or self._within(root)
         return root, [*parts, *([] if path.name == "__init__.py" else [path.stem])]
 
     def _package(self, folder: Path) -> tuple[Path, tuple[str, ...]]:
@@ -47,6 +63,12 @@ class Roots:
                 root, parts = self._package(folder.parent)
                 self._packages[folder] = root, (*parts, folder.name)
         return self._packages[folder]
+
+    def _within(self, folder: Path) -> tuple[str, ...]:
+        """The dotted parts of a folder that is no package, but lies in one."""
+        outer = self._package_around(folder)
+        parts = (*self._package(outer)[1], *folder.relative_to(outer).parts) if outer is not None else ()
+        return parts if all(part.isidentifier() for part in parts) else ()
 
     def candidates(self, name: str, home: Path) -> Iterator[tuple[Path, Path]]:
         """The files that a dotted name can stand for, the likeliest first, each with its root."""
@@ -74,8 +96,7 @@ class Roots:
         if key not in self._around:
             roots = dict.fromkeys((home, *self.folders))
             # What lies in a package is imported by the package's name, whatever a folder on the way lacks.
-            is_standard = first in sys.stdlib_module_names
-            open_ = (root for root in roots if root == home or (not is_standard and self._package_around(root) is None))
+            open_ = (root for root in roots if self._is_open(root, root == home, first))
             # The folder around a namespace package: one above the files that is called what an import begins with.
             around = (folder for root in roots for folder in (root, *list(root.parents)[:DEEPEST_ROOT]))
             above = [folder.parent for folder in around if folder.name == first]
@@ -84,6 +105,11 @@ class Roots:
             part = PART_OF.get(first)
             self._around[key] = tuple(root for root in found if part is None or part in self._names(root / first))
         return self._around[key]
+
+    def _is_open(self, root: Path, is_home: bool, first: str) -> bool:
+        """Whether an import may find what lies in a root: inside a package, what scripts of the same folder import."""
+        is_library, is_inside = first in LIBRARIES, self._package_around(root) is not None
+        return not (is_library and is_inside) if is_home else not (is_inside or first in sys.stdlib_module_names)
 
     def _package_around(self, root: Path) -> Path | None:
         """The package that a folder without an `__init__.py` lies in, if it lies in one."""

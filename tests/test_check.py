@@ -254,3 +254,34 @@ def test_a_folder_called_like_a_library_stands_for_it_nowhere(tmp_path: Path, ru
     )
     report = check([str(tmp_path)], Config(root=tmp_path), rules, interpret)
     assert [(each.code, each.span.line) for each in report.findings] == [("GL201", 7), ("GL401", 7)]
+
+
+NEIGHBOUR = "def maximum(a, b):\n    return a\n\n\ndef nonzero(x):\n    return x\n"
+
+
+@pytest.mark.parametrize(
+    ("imported", "called", "codes"),
+    [
+        ("import torch", "torch.nonzero(x)", ["GL201"]),
+        ("import numpy", "numpy.maximum(x, x)", ["GL303"]),
+        ("from pkg.kernels import torch as other", "other.nonzero(x)", []),
+        ("from .torch import nonzero", "nonzero(x)", []),
+        ("from ..ops import rows", "rows(x)", ["GL201"]),
+        ("from helper import rows", "rows(x)", ["GL201"]),
+    ],
+)
+def test_a_folder_inside_a_package_belongs_to_it(
+    tmp_path: Path, rules: Registry, imported: str, called: str, codes: list[str]
+) -> None:
+    inner = tmp_path / "pkg" / "kernels"
+    inner.mkdir(parents=True)
+    for name in ("torch.py", "numpy.py"):
+        (inner / name).write_text(NEIGHBOUR)
+    (tmp_path / "pkg" / "__init__.py").write_text("")
+    for path in (tmp_path / "pkg" / "ops.py", inner / "helper.py"):
+        path.write_text("import torch\n\n\ndef rows(x):\n    return torch.nonzero(x)\n")
+    model = f"class Model(nn.Module):\n    def forward(self, x):\n        return {called}\n"
+    (inner / "model.py").write_text(f"{imported}\nfrom torch import nn\n\n\n{model}")
+    report = check([str(tmp_path)], Config(root=tmp_path), rules, interpret)
+    assert sorted(each.code for each in report.findings) == codes
+    assert [each.region.name for each in report.regions] == ["pkg.kernels.model.Model.forward"]
