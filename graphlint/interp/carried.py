@@ -11,6 +11,7 @@ in (`arm`), and calls stand in that order for what is done in them.
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from graphlint.project import FunctionDecl, Module, Project
@@ -195,7 +196,7 @@ def _gives_back(each: ast.Assign, node: ast.AST, names: set[str], decl: Function
     name = each.value.id
     if name not in names:
         return False
-    made = [other for other in decl.every(ast.If) if _asks_none(other.test, name)]
+    made = [other for other in decl.every(ast.If) if is_none_asked(other.test, (name,))]
     return all(
         any(stands_in((asking,), other) for asking in made) or bool(_holder(other.value)) or is_settled(other.value, name)
         for other in decl.every(ast.Assign)
@@ -219,15 +220,24 @@ def is_given_back(project: Project, decl: FunctionDecl, text: str, value: ast.ex
 
 def _gives_back_given(decl: FunctionDecl, name: str) -> bool:
     """Whether a function returns what it is given for a parameter unless that is None."""
-    made = [each for each in decl.every(ast.If) if _asks_none(each.test, name)]
+    made = [each for each in decl.every(ast.If) if is_none_asked(each.test, (name,))]
     bound = [each for each in decl.every(ast.Assign) if name in map(spelled, each.targets)]
     returned = [each.value for each in decl.every(ast.Return)]
     given = [each for each in returned if isinstance(each, ast.Name) and each.id == name]
     return bool(given) and len(given) == len(returned) and all(stands_in(made, each) for each in bound)
 
 
-def _asks_none(test: ast.expr, name: str) -> bool:
-    return any(isinstance(part, ast.Compare) and spelled(part) == f"{name} is None" for part in walk(test))
+def is_none_asked(test: ast.expr, names: Collection[str]) -> bool:
+    """Whether a condition asks, among other things, if one of these is None."""
+    asked = [spelled(part) for part in walk(test) if isinstance(part, ast.Compare)]
+    return any(f"{name} is None" in asked for name in names)
+
+
+def is_found_empty(decl: FunctionDecl, target: ast.Subscript) -> bool:
+    """Whether a function asserts before a store that the entry is None: whoever takes what is stored empties it again."""
+    text = spelled(target)
+    asked = [each for each in decl.every(ast.Assert) if each.lineno < target.lineno]
+    return any(is_none_asked(each.test, (text,)) for each in asked)
 
 
 def _holder(value: ast.expr) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from graphlint.events import HostCompare
+from graphlint.interp.adding import adds_for_good
 from graphlint.interp.callbacks import compared, keyed
 from graphlint.interp.dispatch import element
 from graphlint.interp.equality import read_in
@@ -71,7 +72,8 @@ def dict_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
 def append(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
     assert isinstance(receiver, Seq)
     value = arguments.positional[-1] if arguments.positional else Unknown()
-    report_growth(frame, node)
+    if not adds_for_good(frame, receiver, value, node):
+        report_growth(frame, node)
     if receiver.items is not None and receiver.rest is None and len(receiver.items) < 16:
         changed = receiver.replace(items=(*receiver.items, value))
     else:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from graphlint.interp.frame import Frame
 from graphlint.syntax import last, walk
-from graphlint.values import Seq, Table, Value
+from graphlint.values import EITHER, Bool, Seq, Table, Value
 
 ANY = "BaseException"
 
@@ -62,6 +62,22 @@ def catches(handler: ast.ExceptHandler, raised: frozenset[str]) -> bool:
         return bool(raised)
     kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     return any(_is_a(name, last(kind)) for name in raised for kind in kinds)
+
+
+def keep_answers(frame: Frame, node: ast.Try, handler: ast.ExceptHandler, tried: Mapping[str, Value]) -> None:
+    """`try: on = asked() except ...: on = False`: the constant stands for a failure, not for an answer."""
+    asked = {name for each in node.body for name in _given(each, ast.Call)}
+    for name in asked.intersection(name for each in handler.body for name in _given(each, ast.Constant)):
+        answer = tried.get(name)
+        if isinstance(answer, Bool) and answer is not EITHER:
+            frame.env[name] = answer
+
+
+def _given(statement: ast.stmt, kind: type[ast.expr]) -> Iterator[str]:
+    """The variable that a statement binds to an expression of some kind."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)], value=value) if isinstance(value, kind):
+            yield name
 
 
 def _is_a(name: str, kind: str) -> bool:

@@ -6,7 +6,16 @@ import ast
 
 from graphlint.events import HostMutation, Rebound
 from graphlint.interp import untraced
-from graphlint.interp.carried import is_given_back, is_kept, is_put_back, is_settled, key_of, reads_first
+from graphlint.interp.carried import (
+    is_found_empty,
+    is_given_back,
+    is_kept,
+    is_none_asked,
+    is_put_back,
+    is_settled,
+    key_of,
+    reads_first,
+)
 from graphlint.interp.dispatch import apply
 from graphlint.interp.frame import Frame
 from graphlint.interp.members import may_be_part, reach, sets, writes
@@ -14,7 +23,7 @@ from graphlint.interp.moving import flips, is_undone, moves_on
 from graphlint.interp.objects import is_followed, record_of, store_attribute
 from graphlint.interp.rebinding import carries_nothing
 from graphlint.interp.record import Deferred, Effect, as_member
-from graphlint.syntax import spelled, stands_in, walk
+from graphlint.syntax import nested, spelled, stands_in, stored, walk
 from graphlint.types import Confidence
 from graphlint.values import (
     Arguments,
@@ -239,7 +248,7 @@ def report_stored(frame: Frame, target: ast.Subscript) -> None:
     decl, container = frame.summary.decl, target.value
     if isinstance(container, ast.Attribute) and _is_of_call(frame, container.value):
         return
-    kept = decl is not None and is_kept(decl, spelled(container), target)
+    kept = decl is not None and (is_kept(decl, spelled(container), target) or is_found_empty(decl, target))
     # What a method is given is the region's input, of which the capture site tells.
     why = READ_FIRST if decl is not None and frame.receiver is None and reads_first(decl, target) else ""
     keys: tuple[str, ...] = ()
@@ -279,14 +288,17 @@ def report_growth(frame: Frame, node: ast.AST) -> None:
 
 
 def _asks_first(frame: Frame, target: ast.Attribute, node: ast.AST) -> bool:
-    """Whether an `if` around an assignment asks, among other things, if the attribute is still None."""
+    """Whether an `if` around an assignment asks, among other things, if what it fills is still None."""
     decl = frame.summary.decl
-    asked = f"{spelled(target)} is None"
-    for each in decl.every(ast.If) if decl is not None else ():
-        if stands_in(each.body, node):
-            if any(isinstance(part, ast.Compare) and spelled(part) == asked for part in walk(each.test)):
-                return True
-    return False
+    around = [each for each in (decl.every(ast.If) if decl is not None else ()) if stands_in(each.body, node)]
+    return any(is_none_asked(each.test, _filled_along(each.body, target)) for each in around)
+
+
+def _filled_along(body: list[ast.stmt], target: ast.Attribute) -> frozenset[str]:
+    """What the same statements bind on one object: `self.sin` is filled where `self.cos is None` fills both."""
+    bound = (to for each in nested(body) for to in stored(each) if isinstance(to, ast.Attribute))
+    owner = spelled(target.value)
+    return frozenset(spelled(to) for to in bound if spelled(to.value) == owner)
 
 
 def _is_buffer(frame: Frame, member: Instance, name: str) -> bool:

@@ -115,4 +115,5 @@ def _lasts(frame: Frame, word: str) -> bool:
     ):
         return True
     # What a function around this one holds was mostly there before, unless it is seen being made.
-    return root not in frame.env and not any(isinstance(each, Instance) for each in found)
+    here = root in frame.env and root not in frame.globals
+    return not here and not any(isinstance(each, Instance) for each in found)

@@ -41,11 +41,13 @@ def default_place(frame: Frame) -> Place:
     return Place.DEVICE if is_device_default(frame.module) else Place.HOST
 
 
-def default_sure(frame: Frame, device: Value | None) -> Confidence:
-    """How sure that is: a method that is called after construction is often called under `with torch.device(...)`."""
+def default_sure(frame: Frame, device: Value | None, made_by: str) -> Confidence:
+    """How sure that is: models are often made, and methods called on them, under `with torch.device(...)`."""
     if frame.devices or not (device is None or isinstance(device, Nothing)):
         return Confidence.CERTAIN
-    if frame.machine.writes:
+    # What a constructor reserves for later, without a word on where, is meant for the device.
+    reserved = made_by == "torch.empty" and frame.receiver is not None and not frame.recording
+    if frame.machine.writes or reserved:
         return Confidence.POSSIBLE
     return Confidence.LIKELY if is_device_default(frame.module) else Confidence.CERTAIN
 

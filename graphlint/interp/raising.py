@@ -61,10 +61,14 @@ def _ask_host(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AS
 
 
 def _sure(effect: Effect, facts: Facts) -> Confidence:
-    """As sure as the surest device tensor that the effect can be about."""
+    """As sure as the surest device tensor that the effect can be about; a copy as its end on the host, too."""
     subjects = [effect.subject] if effect.subject else list(facts.given)
     found = [tensor.sure for name in subjects for tensor in tensors_in(facts.value(name)) if tensor.place is Place.DEVICE]
-    return max(found, default=Confidence.CERTAIN)
+    sure = max(found, default=Confidence.CERTAIN)
+    if effect.kind not in ("h2d", "d2h"):
+        return sure
+    ends = [tensor.sure for name in TRANSFERRED for tensor in tensors_in(facts.value(name)) if tensor.place is Place.HOST]
+    return min(sure, max(ends, default=sure))
 
 
 Emitter = Callable[[Frame, Row, Effect, Facts, ast.AST, Confidence], None]

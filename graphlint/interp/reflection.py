@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from fnmatch import fnmatchcase
 
+from graphlint.effects.grammar import Guard
 from graphlint.effects.table import lookup
 from graphlint.interp import untraced
 from graphlint.interp.dispatch import attribute
@@ -66,7 +67,13 @@ def hasattr_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
         return TRUE if lookup(f"torch.Tensor.{name.value}") is not None else FALSE
     if isinstance(owner, External) and owner.name == "torch" and name.value in PLUGGED_IN:
         return FALSE
-    return EITHER
+    return TRUE if _is_guard(owner, name.value) else EITHER
+
+
+def _is_guard(owner: Value, name: str) -> bool:
+    """Whether an attribute of a module is a question about the target, which only an older torch lacks."""
+    row = lookup(f"{owner.name}.{name}") if isinstance(owner, External) and owner.name.startswith("torch") else None
+    return row is not None and isinstance(row.result, Guard)
 
 
 @function("builtins.getattr")
@@ -77,7 +84,7 @@ def getattr_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
         name = _class_text(frame, node) or name
     if isinstance(name, Text) and name.value is not None:
         found = attribute(frame, owner, name.value, node)
-        return found if default is None else join(found, default)
+        return found if default is None or _is_guard(owner, name.value) else join(found, default)
     pattern = name.key if isinstance(name, Text) else "*"
     held = [_any_attribute(frame, member, pattern) for member in members(owner)]
     return join_all(held if default is None else [*held, default])
@@ -149,7 +156,7 @@ def type_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
 
 @function("builtins.callable")
 def callable_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
-    return EITHER
+    return TRUE if isinstance(first(arguments), External) else EITHER
 
 
 @function("functools.partial", "functools.partialmethod")

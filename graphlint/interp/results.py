@@ -101,7 +101,7 @@ def _tensor(frame: Frame, tree: grammar.Result, facts: Facts) -> Value:
         case grammar.Reduce(parameter, kind):
             return placed(frame, facts, _map(facts.value(parameter), lambda t: _reduce(t, kind, facts)))
         case grammar.New(kind, rank):
-            sure = default_sure(frame, facts.value("device"))
+            sure = default_sure(frame, facts.value("device"), facts.row.name)
             base = Tensor(default_place(frame), KINDS.get(kind, Kind.ANY), rank_of(rank, facts), sure)
             return placed(frame, facts, base)
         case grammar.OnDevice(parameter, kind):

@@ -12,7 +12,7 @@ from graphlint.interp.conditions import Test, asserting, test
 from graphlint.interp.context import enter, switch, take_switch
 from graphlint.interp.decorating import decorate
 from graphlint.interp.dispatch import element
-from graphlint.interp.failing import catches, surely_raised
+from graphlint.interp.failing import catches, keep_answers, surely_raised
 from graphlint.interp.frame import Frame, State, restrict, statement
 from graphlint.interp.indexing import store_item
 from graphlint.interp.leaving import note_exit
@@ -41,6 +41,7 @@ from graphlint.values import (
     Tensor,
     Text,
     Value,
+    members,
 )
 
 LOOP_PASSES = 3
@@ -90,16 +91,26 @@ def run_augmented(frame: Frame, node: ast.AugAssign) -> None:
     target = node.target
     old = frame.eval(_loaded(target))
     value = binary(frame, node.op, old, frame.eval(node.value), node)
-    if isinstance(old, Tensor):
+    if _is_tensor(old):
         # `x += y` on a tensor writes in place: the name keeps its storage, so nothing is rebound.
         if isinstance(target, ast.Subscript):
             store_item(frame, frame.eval(target.value), frame.eval(target.slice), value, target)
         elif isinstance(target, ast.Name):
-            frame.env[target.id] = value.replace(role=old.role) if isinstance(value, Tensor) else value
+            frame.env[target.id] = _in_place(old, value)
         return
     if isinstance(target, ast.Subscript) and isinstance(old, Number):
         report_entry(frame, target, node)
     assign(frame, target, value, node, augmented=True)
+
+
+def _in_place(old: Value, new: Value) -> Value:
+    return new.replace(role=old.role) if isinstance(old, Tensor) and isinstance(new, Tensor) else new
+
+
+def _is_tensor(value: Value) -> bool:
+    """Whether a value is a tensor wherever it is not None."""
+    held = [each for each in members(value) if not isinstance(each, Nothing)]
+    return bool(held) and all(isinstance(each, Tensor) for each in held)
 
 
 def _loaded(target: ast.expr) -> ast.expr:
@@ -291,6 +302,7 @@ def run_try(frame: Frame, node: ast.Try) -> None:
             frame.env[handler.name] = Opaque()
         ceiling, frame.ceiling = frame.ceiling, outer if catches(handler, raised) else Confidence.POSSIBLE
         frame.run(handler.body)
+        keep_answers(frame, node, handler, middle.env)
         frame.ceiling = ceiling
         ends.append(State(frame.env, frame.live))
     if tried:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from graphlint.syntax import nested, stored, walk
 
 FILLING = frozenset({"add", "append", "setdefault", "update", "insert", "register_buffer"})
+REGISTERING = frozenset({"add_module", "register_buffer", "register_module", "register_parameter"})
 ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
@@ -144,7 +145,9 @@ def put(call: ast.Call, words: Words) -> Iterator[str]:
     match call:
         case ast.Call(func=ast.Name(id="setattr"), args=[owner, ast.Constant(value=str(name)), *_]):
             yield f"{words.word(owner)}.{name}"
-        case ast.Call(func=ast.Attribute(value=owner, attr="register_buffer"), args=[ast.Constant(value=str(name)), *_]):
+        case ast.Call(func=ast.Attribute(value=owner, attr=attr), args=[ast.Constant(value=str(name)), *_]) if (
+            attr in REGISTERING
+        ):
             yield f"{words.word(owner)}.{name}"
         case ast.Call(func=ast.Attribute(value=owner, attr=attr)) if attr in FILLING:
             yield words.word(owner)
