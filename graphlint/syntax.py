@@ -142,10 +142,17 @@ def _parts(target: ast.expr) -> Iterator[ast.expr]:
 
 
 def refuses(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether it only raises `NotImplementedError`: what is called in its place is a derived class's."""
-    *before, last = function.body
-    is_only = all(isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant) for each in before)
-    return is_only and isinstance(last, ast.Raise) and "NotImplementedError" in ast.dump(last)
+    """Whether it only raises `NotImplementedError`, or is abstract and empty: a derived class's is called in its place."""
+    *before, end = function.body
+    if not all(map(_does_nothing, before)):
+        return False
+    if isinstance(end, ast.Raise):
+        return "NotImplementedError" in ast.dump(end)
+    return _does_nothing(end) and any(last(mark) == "abstractmethod" for mark in function.decorator_list)
+
+
+def _does_nothing(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
 
 
 def last(node: ast.AST) -> str:

@@ -33,3 +33,45 @@ def test_several_that_may_be_tensors_may_as_well_be_one(
 ) -> None:
     (found,) = check_text(MODEL.format(hint=hint, body=body)).findings
     assert (found.code, found.confidence) == ("GL302", sure)
+
+
+BASE = """import torch
+from abc import abstractmethod
+from torch import Tensor, nn
+
+
+class Base(nn.Module):
+{body}
+"""
+ABSTRACT = """    @abstractmethod
+    def score(self, x: Tensor) -> {hint}:
+        \"\"\"What derived classes say.\"\"\"
+
+    def forward(self, x: Tensor):
+        found = torch.tensor(1.0) if x.ndim > 2 else self.score(x)
+        return found.to(x)
+"""
+DOUBTFUL = """    def forward(self, x: Tensor, scale: float | Tensor = 1.0):
+        kept = torch.arange(4, device=scale.device) > 2
+        return x[kept]
+"""
+GIVEN = """    def forward(self, x: Tensor, scale: Tensor):
+        kept = torch.arange(4, device=scale.device) > 2
+        return x[kept]
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "sure"),
+    [
+        (ABSTRACT.format(hint="Tensor"), "GL302", Confidence.LIKELY),
+        (ABSTRACT.format(hint="object"), "GL302", Confidence.LIKELY),
+        (DOUBTFUL, "GL202", Confidence.LIKELY),
+        (GIVEN, "GL202", Confidence.CERTAIN),
+    ],
+)
+def test_what_rests_on_a_doubtful_place_is_no_surer_than_that(
+    body: str, code: str, sure: Confidence, check_text: CheckText
+) -> None:
+    (found,) = check_text(BASE.format(body=body)).findings
+    assert (found.code, found.confidence) == (code, sure)

@@ -184,6 +184,9 @@ class Uses:
         match node:
             case ast.Attribute(value=ast.Name(id=name), attr=attr):
                 self._attribute(name, attr)
+            case ast.Attribute(value=ast.BinOp() as computed, attr=attr) if attr not in ELSEWHERE:
+                if lookup(f"torch.Tensor.{attr}") is not None:
+                    self.tensor.update(_scaled(computed))
             case ast.Call(func=func, args=args, keywords=words):
                 self._call(func, args)
                 self._words(words)
@@ -267,6 +270,14 @@ def _uses_as_tensor(machine: Machine, decl: FunctionDecl, name: str, owner: Clas
     uses.names = [name]
     uses.follow(machine, decl, None if decl.owner is None else owner, depth)
     return (name in uses.tensor or name in uses.handed) and not uses.is_other(name)
+
+
+def _scaled(node: ast.BinOp) -> Iterator[str]:
+    """The name that arithmetic with sizes and constants is about: `(lengths * x.size(1)).cpu()`."""
+    match node:
+        case ast.BinOp(left=ast.Name(id=name), right=other) | ast.BinOp(left=other, right=ast.Name(id=name)):
+            if isinstance(other, ast.Constant) or _is_size(other):
+                yield name
 
 
 def _counted(node: ast.expr | None) -> Iterator[str]:

@@ -143,7 +143,8 @@ def _tensor_part(frame: Frame, tensor: Tensor, part: Tensor, place: ast.AST, nod
         if tensor.place is Place.HOST:
             frame.emit(HostIndex, node, min(tensor.sure, part.sure), what="device index into a host tensor")
         elif tensor.place is Place.DEVICE and (mask := _as_mask(part, place)) is not None:
-            frame.emit(MaskIndex, node, min(mask.sure, tensor.sure), store=False)
+            sure = max(tensor.sure, Confidence.LIKELY) if _is_mask(part) else tensor.sure
+            frame.emit(MaskIndex, node, min(mask.sure, sure), store=False)
         elif part.rank == 0 and part.kind is not Kind.BOOL:
             frame.emit(TensorBound, node, part.sure, role="index")
     elif part.rank == 0 or part.kind is Kind.BOOL:
@@ -281,7 +282,22 @@ def unknown_item(frame: Frame, owner: Unknown, index: Value, node: ast.AST) -> V
     for part, _ in _parts(index, node):
         if isinstance(part, SliceValue):
             _bounds(frame, SOMETHING, part, node)
+        elif _is_mask(part):
+            frame.emit(MaskIndex, node, Confidence.LIKELY, store=False)
     return Unknown()
+
+
+def _is_mask(part: Value) -> bool:
+    """Whether a component of an index is surely a mask on the device: what it selects from is a tensor there."""
+    found = [each for each in members(part) if not isinstance(each, Nothing)]
+    return all(
+        isinstance(each, Tensor)
+        and each.place is Place.DEVICE
+        and each.kind is Kind.BOOL
+        and each.rank != 0
+        and each.sure is Confidence.CERTAIN
+        for each in found
+    ) and bool(found)
 
 
 SOMETHING = Tensor(Place.DEVICE, Kind.ANY, None, Confidence.LIKELY)

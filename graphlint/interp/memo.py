@@ -10,7 +10,7 @@ import ast
 
 from graphlint.interp.marking import Mark, Scope, is_flag, keeps_mark, leaves_mark, scope_of, sets_mark
 from graphlint.interp.plain import plain
-from graphlint.interp.words import Asked, asks, filled
+from graphlint.interp.words import Asked, asks, filled, latches, put
 from graphlint.project import FunctionDecl, Project
 from graphlint.record import NamedTuple
 from graphlint.syntax import nested, spelled, walk
@@ -24,7 +24,8 @@ class Memo(NamedTuple):
 
     Where methods fill the state, `methods` names them and `state` the attributes that one of them must set; where
     functions fill it, `functions` does, and `state` the globals.  `is_off` if it is done where the state is false,
-    `is_set_up` if the part only calls functions, of which one leaves the mark on the object that it is handed.
+    `is_set_up` if the part only calls functions, of which one leaves the mark on the object that it is handed,
+    `is_latch` if the state is a tensor into which nothing but yes is put.
     """
 
     part: str
@@ -34,6 +35,7 @@ class Memo(NamedTuple):
     functions: frozenset[str] = frozenset()
     is_off: bool = False
     is_set_up: bool = False
+    is_latch: bool = False
 
 
 def memos(decl: FunctionDecl, project: Project) -> dict[ast.If, Memo]:
@@ -71,7 +73,9 @@ def _blocks(body: list[ast.stmt], scope: Scope, looped: bool, found: dict[ast.If
         if isinstance(node, ast.If):
             memo = _memo(node, body[position + 1 :], scope, looped)
             if memo is not None and any(keeps_mark(scope, node, Mark(word, memo.is_off)) for word in memo.asked):
-                found[node] = memo
+                latched = _latched(scope, memo.asked)
+                if latched is not None:
+                    found[node] = memo._replace(is_latch=latched)
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             continue
         inner_loop = isinstance(node, (ast.For, ast.AsyncFor, ast.While))
@@ -79,6 +83,23 @@ def _blocks(body: list[ast.stmt], scope: Scope, looped: bool, found: dict[ast.If
             block = getattr(node, field, None)
             if isinstance(block, list) and block:
                 _blocks(block, scope, inner_loop or (looped and not isinstance(node, ast.If)), found)
+
+
+def _latched(scope: Scope, asked: frozenset[str]) -> bool | None:
+    """Whether a function puts yes into all flags that are asked about; None if it puts something else into one, too."""
+    calls = [each.value for each in scope.decl.every(ast.Expr) if isinstance(each.value, ast.Call)]
+    latched = {word for call in calls if latches(call) for word in put(call, scope.words)} & asked
+    if not latched.isdisjoint(_overwritten(call, scope) for call in calls if not latches(call)):
+        return None
+    return asked <= latched
+
+
+def _overwritten(call: ast.Call, scope: Scope) -> str:
+    """The tensor that a call puts something else into."""
+    match call.func:
+        case ast.Attribute(value=owner, attr="fill_" | "copy_" | "zero_"):
+            return scope.words.word(owner).removesuffix(".data")
+    return ""
 
 
 def _memo(node: ast.If, rest: list[ast.stmt], scope: Scope, looped: bool) -> Memo | None:

@@ -13,7 +13,7 @@ from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import first, function, module_method
 from graphlint.interp.mutation import set_named
 from graphlint.interp.objects import class_member, is_module, record_of, store_attribute
-from graphlint.interp.placement import place_named
+from graphlint.interp.placement import place_named, sure_named
 from graphlint.interp.record import Deferred
 from graphlint.interp.relocation import moved
 from graphlint.types import Confidence
@@ -302,7 +302,7 @@ def _kept(frame: Frame, tensor: Tensor | None) -> Tensor:
 def device(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     value = first(arguments, 0, "type")
     place = None if value is None else place_named(value)
-    return DeviceValue(Place.UNKNOWN if place is None else place)
+    return DeviceValue(Place.UNKNOWN if place is None else place, sure_named(value))
 
 
 @function(

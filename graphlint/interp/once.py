@@ -25,7 +25,9 @@ def part_run_once(frame: Frame, node: ast.If) -> str:
     if known is None:
         known = frame.machine.memos[decl] = memos(decl, frame.machine.project)
     memo = known.get(node)
-    if memo is None or not all(_lasts(frame, word) for word in memo.asked) or _waits(frame, node.test):
+    if memo is None or not all(_lasts(frame, word) for word in memo.asked):
+        return ""
+    if not memo.is_latch and _waits(frame, node.test):
         return ""
     if any(_is_emptied(frame, word) for word in memo.asked):
         return ""

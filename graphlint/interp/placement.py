@@ -61,7 +61,7 @@ def placed(frame: Frame, facts: Facts, value: Value) -> Value:
         place = Place.PINNED
     if place is None and kind is None:
         return value
-    return join_all([_moved(member, place, kind) for member in members(value)])
+    return join_all([_moved(member, place, kind, sure_named(device)) for member in members(value)])
 
 
 def is_pinned(facts: Facts) -> bool:
@@ -74,10 +74,10 @@ def is_pinned(facts: Facts) -> bool:
     return not (isinstance(given, ast.Constant) and given.value is False)
 
 
-def _moved(value: Value, place: Place | None, kind: Kind | None) -> Value:
+def _moved(value: Value, place: Place | None, kind: Kind | None, named: Confidence) -> Value:
     if not isinstance(value, Tensor):
         return value
-    sure = value.sure if place is not Place.UNKNOWN else min(value.sure, Confidence.LIKELY)
+    sure = min(value.sure, named if place is not Place.UNKNOWN else Confidence.LIKELY)
     return value.replace(
         place=value.place if place is None else Place.DEVICE if place is Place.UNKNOWN else place,
         kind=value.kind if kind is None else kind,
@@ -92,6 +92,12 @@ def place_named(value: Value) -> Place | None:
     if not known:
         return None
     return known[0] if len(set(known)) == 1 else Place.UNKNOWN
+
+
+def sure_named(value: Value | None) -> Confidence:
+    """How sure it is that a device argument names that place."""
+    found = [member.sure for member in members(value) if isinstance(member, DeviceValue)] if value is not None else []
+    return min(found, default=Confidence.CERTAIN)
 
 
 def _place_named(value: Value) -> Place | None:

@@ -14,7 +14,7 @@ from graphlint.events import DeviceToHost, FrozenScalar, HostLiteral, HostToDevi
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
 from graphlint.interp.naming import is_device
-from graphlint.interp.placement import default_place, is_pinned, kind_of, place_named
+from graphlint.interp.placement import default_place, is_pinned, kind_of, place_named, sure_named
 from graphlint.interp.raising import raise_effects, short
 from graphlint.interp.results import origin_of_read
 from graphlint.interp.torch_calls import SPECIAL, Special
@@ -98,17 +98,19 @@ def to(frame: Frame, facts: Facts, node: ast.AST) -> Value:
     """`x.to(device, dtype)`, `x.to(other)`, `x.type(torch.LongTensor)` and so on."""
     place: Place | None = None
     kind: Kind | None = None
+    sure = Confidence.CERTAIN
     for name, value in _named(facts, node):
         if name in ("self", "non_blocking", "copy", "memory_format"):
             continue
         new_place, new_kind = _target(value, name)
+        sure = min(sure, sure_named(value))
         place, kind = new_place if new_place is not None else place, new_kind if new_kind is not None else kind
     moved = facts.value("self")
     if place in (None, Place.UNKNOWN) and _beside_another(node) and _is_born_here(_whole(frame, moved, node)):
         # What the others of a region are beside is the device, even where nobody can say what it is.
         frame.emit(HostToDevice, node, Confidence.LIKELY, call=short(facts.row), origin="")
         return join_all([_taken(each, kind) for each in members(moved)]) if moved is not None else Unknown()
-    return _moved(frame, facts, node, place, kind)
+    return _moved(frame, facts, node, place, kind, sure)
 
 
 def _whole(frame: Frame, member: Value | None, node: ast.AST) -> Value:
@@ -171,19 +173,36 @@ def _legacy_place(value: Value) -> Place | None:
     return None
 
 
-def _moved(frame: Frame, facts: Facts, node: ast.AST, place: Place | None, kind: Kind | None) -> Value:
+def _moved(
+    frame: Frame,
+    facts: Facts,
+    node: ast.AST,
+    place: Place | None,
+    kind: Kind | None,
+    named: Confidence = Confidence.CERTAIN,
+) -> Value:
+    """What is called on where a call puts it; `named` is how sure it is that the call names that place."""
     changed: list[Value] = []
     for member in members(facts.value("self") or Unknown()):
         if not isinstance(member, Tensor):
             changed.append(member)
             continue
-        there = move(frame, member, _settled(place, member), facts, node)
+        doubted = member.replace(sure=min(member.sure, named))
+        there = move(frame, doubted, _settled(place, member), facts, node)
         was_read = member.role == READ_BACK or member.place is Place.DEVICE
         role = READ_BACK if was_read and there is Place.HOST else ""
+        if there is not member.place and member.sure is Confidence.POSSIBLE:
+            member = _whatever(frame, member, node)
         # Wherever it was before, the copy is where the call puts it.
-        sure = member.sure if there is member.place else max(member.sure, Confidence.LIKELY)
+        sure = member.sure if there is member.place else max(doubted.sure, Confidence.LIKELY)
         changed.append(member.replace(place=there, kind=member.kind if kind is None else kind, sure=sure, role=role))
     return join_all(changed) if changed else Unknown()
+
+
+def _whatever(frame: Frame, tensor: Tensor, node: ast.AST) -> Tensor:
+    """One of several tensors that may be meant, moved: that makes its place likely, and neither its kind nor its rank."""
+    several = [each for each in members(_whole(frame, tensor, node)) if isinstance(each, Tensor)]
+    return tensor.replace(kind=Kind.ANY, rank=None) if len({(each.kind, each.rank) for each in several}) > 1 else tensor
 
 
 def _settled(place: Place | None, tensor: Tensor) -> Place | None:
@@ -233,22 +252,24 @@ def literal(frame: Frame, facts: Facts, node: ast.AST) -> Value:
     data = facts.value("data") or facts.value("obj") or facts.value("ndarray") or Unknown()
     device, owner = facts.value("device"), facts.value("self")
     place = place_named(device) if device is not None else None
+    sure = sure_named(device)
     if place is None and isinstance(owner, Tensor):
-        place = owner.place
+        place, sure = owner.place, max(owner.sure, Confidence.LIKELY)
     wanted = place if place is not None or not any(True for _ in tensors_in(data, 0)) else None
-    made = [_made(frame, facts, member, wanted, place, node) for member in members(data)]
+    made = [_made(frame, facts, member, wanted, sure, node) for member in members(data)]
     kind = kind_of(facts.value("dtype"))
     return join_all(
         [value.replace(kind=kind) if kind is not None and isinstance(value, Tensor) else value for value in made]
     )
 
 
-def _made(frame: Frame, facts: Facts, data: Value, wanted: Place | None, named: Place | None, node: ast.AST) -> Value:
+def _made(frame: Frame, facts: Facts, data: Value, wanted: Place | None, named: Confidence, node: ast.AST) -> Value:
     place = wanted if wanted is not None else default_place(frame)
     target = Place.DEVICE if place is Place.UNKNOWN else place
-    doubt = Confidence.LIKELY if place is Place.UNKNOWN else Confidence.CERTAIN
+    doubt = Confidence.LIKELY if place is Place.UNKNOWN else named
     if isinstance(data, Tensor):
-        there = data.place if wanted is None else move(frame, data, target, facts, node)
+        doubted = data.replace(sure=min(data.sure, doubt))
+        there = data.place if wanted is None else move(frame, doubted, target, facts, node)
         return data.replace(place=there, role="")
     if isinstance(data, Seq) and any(tensor.place is Place.DEVICE for tensor in tensors_in(data)):
         _tensors_inside(frame, facts, data, node)

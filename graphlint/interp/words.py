@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from graphlint.syntax import nested, stored, walk
+from graphlint.syntax import last, nested, stored, walk
 
 FILLING = frozenset({"add", "append", "setdefault", "update", "insert", "register_buffer"})
 REGISTERING = frozenset({"add_module", "register_buffer", "register_module", "register_parameter"})
@@ -141,6 +141,16 @@ def filled(block: list[ast.stmt], words: Words) -> frozenset[str]:
     return frozenset(found)
 
 
+def latches(call: ast.Call) -> bool:
+    """Whether a call puts yes into a flag of torch's: `self.ready.fill_(1)`, `self.ready.copy_(torch.tensor(True))`."""
+    match call:
+        case ast.Call(func=ast.Attribute(attr="fill_"), args=[value]):
+            return isinstance(value, ast.Constant) and bool(value.value)
+        case ast.Call(func=ast.Attribute(attr="copy_"), args=[ast.Call(func=made, args=[value, *_])]):
+            return last(made) in ("tensor", "as_tensor") and isinstance(value, ast.Constant) and bool(value.value)
+    return False
+
+
 def put(call: ast.Call, words: Words) -> Iterator[str]:
     match call:
         case ast.Call(func=ast.Name(id="setattr"), args=[owner, ast.Constant(value=str(name)), *_]):
@@ -151,6 +161,8 @@ def put(call: ast.Call, words: Words) -> Iterator[str]:
             yield f"{words.word(owner)}.{name}"
         case ast.Call(func=ast.Attribute(value=owner, attr=attr)) if attr in FILLING:
             yield words.word(owner)
+        case ast.Call(func=ast.Attribute(value=owner)) if latches(call):
+            yield words.word(owner).removesuffix(".data")
         case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=attr)):
             yield f"{owner}.{attr}()"
         case ast.Call(func=ast.Name(id=name)):

@@ -7,7 +7,7 @@ from typing import Any
 
 from graphlint.types import Confidence
 from graphlint.values.base import Kind, Origin, Place, Value, intern, later, memo
-from graphlint.values.plain import EITHER, Bool, Nothing, Number, Tensor, Text, Unknown
+from graphlint.values.plain import EITHER, UNKNOWN, Bool, DeviceValue, Nothing, Number, Tensor, Text, Unknown
 
 WIDEST_UNION = 8
 MOST_JOINED = 100_000
@@ -108,7 +108,8 @@ def _join_all(values: tuple[Value, ...]) -> Value:
         return merged[0]
     if len(merged) > WIDEST_UNION:
         return Unknown()
-    if len({value.place for value in merged if isinstance(value, Tensor)}) > 1 or _are_numbers_too(merged):
+    places = {value.place for value in merged if isinstance(value, Tensor)}
+    if len(places) > 1 or _are_numbers_too(merged) or (Place.HOST in places and UNKNOWN in merged):
         # Where it lies, or whether it is a tensor at all, depends on the way that led here.
         merged = [_likely(value) for value in merged]
     return Union(tuple(sorted(merged, key=lambda value: value.order)))
@@ -137,6 +138,8 @@ def _likeness(value: Value) -> Any:
         return (Tensor, value.place, value.kind is Kind.BOOL, value.rank == 0)
     if isinstance(value, (Number, Bool, Text)):
         return type(value)
+    if isinstance(value, DeviceValue):
+        return (DeviceValue, value.place)
     if isinstance(value, Seq):
         return (Seq, value.form, None if value.items is None else len(value.items))
     if isinstance(value, Table):
@@ -163,6 +166,8 @@ def _merge(left: Value, right: Value) -> Value:
         return Bool(left.true_on | right.true_on, left.false_on | right.false_on, later(left.origin, right.origin))
     if isinstance(left, Text):
         return Text()
+    if isinstance(left, DeviceValue) and isinstance(right, DeviceValue):
+        return DeviceValue(left.place, min(left.sure, right.sure))
     return _merge_containers(left, right)
 
 

@@ -112,13 +112,14 @@ class Text(Value):
 
 
 class DeviceValue(Value):
-    """A `torch.device`; `place` is where it points."""
+    """A `torch.device`; `place` is where it points, `sure` says how sure that is."""
 
-    __slots__ = fields = ("place",)
+    __slots__ = fields = ("place", "sure")
     place: Place
+    sure: Confidence
 
-    def __new__(cls, place: Place) -> DeviceValue:
-        return intern(cls, place)
+    def __new__(cls, place: Place, sure: Confidence = Confidence.CERTAIN) -> DeviceValue:
+        return intern(cls, place, sure)
 
 
 class DtypeValue(Value):
