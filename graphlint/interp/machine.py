@@ -101,6 +101,7 @@ class Machine:
         self.scopes: dict[ClassDecl, Scope] = {}
         self.passed: dict[ast.stmt, frozenset[str]] = {}
         self.asked: dict[ast.If, frozenset[str]] = {}
+        self.shut: dict[ast.If, str] = {}
         self.depth = 0
         self.left = MOST_WORK
 

@@ -115,7 +115,7 @@ def _memo(node: ast.If, rest: list[ast.stmt], scope: Scope, looped: bool) -> Mem
     if (asked.lacking | asked.there).issubset(scope.decl.signature.order):
         return None  # that an argument was not given is no state that lasts
     tries = [(BODY, asked.lacking, node.body), (ORELSE, asked.there, node.orelse)]
-    if not looped and _leaves(node.body) and not node.orelse:
+    if not looped and leaves(node.body) and not node.orelse:
         tries.append((REST, asked.there, rest))
     for part, state, block in tries:
         memo = _filling(part, state, block, scope) if state and block else None
@@ -150,7 +150,7 @@ def _together(node: ast.If, test: ast.expr, rest: list[ast.stmt], scope: Scope, 
     every = [asks(each, scope.words) for each in test.values]
     if isinstance(test.op, ast.Or):
         part, states, block = BODY, [each.lacking for each in every], node.body
-    elif looped or node.orelse or not _leaves(node.body):
+    elif looped or node.orelse or not leaves(node.body):
         return None
     else:
         part, states, block = REST, [each.there for each in every], rest
@@ -204,7 +204,7 @@ def _tells_nothing(node: ast.AST) -> bool:
     return isinstance(node, (ast.If, ast.Pass, ast.Raise))
 
 
-def _leaves(block: list[ast.stmt]) -> bool:
+def leaves(block: list[ast.stmt]) -> bool:
     """Whether a block ends the function, or does where its last question comes out so."""
     last = block[-1]
-    return isinstance(last, (ast.Return, ast.Raise)) or (isinstance(last, ast.If) and _leaves(last.body))
+    return isinstance(last, (ast.Return, ast.Raise)) or (isinstance(last, ast.If) and leaves(last.body))

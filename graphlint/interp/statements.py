@@ -14,6 +14,7 @@ from graphlint.interp.decorating import decorate
 from graphlint.interp.dispatch import element
 from graphlint.interp.failing import catches, keep_answers, surely_raised
 from graphlint.interp.frame import Frame, State, restrict, statement
+from graphlint.interp.in_place import in_place, is_tensor
 from graphlint.interp.indexing import store_item
 from graphlint.interp.leaving import note_exit
 from graphlint.interp.left_behind import doubt_left_behind
@@ -24,6 +25,7 @@ from graphlint.interp.once import is_passed_over, part_run_once
 from graphlint.interp.operators import binary
 from graphlint.interp.passing import passed_on
 from graphlint.interp.ranks import note_unpacked
+from graphlint.interp.unset import shut_part
 from graphlint.interp.untraced import split
 from graphlint.project import imported
 from graphlint.syntax import walk
@@ -38,10 +40,8 @@ from graphlint.values import (
     Number,
     Opaque,
     Seq,
-    Tensor,
     Text,
     Value,
-    members,
 )
 
 LOOP_PASSES = 3
@@ -91,26 +91,15 @@ def run_augmented(frame: Frame, node: ast.AugAssign) -> None:
     target = node.target
     old = frame.eval(_loaded(target))
     value = binary(frame, node.op, old, frame.eval(node.value), node)
-    if _is_tensor(old):
-        # `x += y` on a tensor writes in place: the name keeps its storage, so nothing is rebound.
+    if is_tensor(old):
         if isinstance(target, ast.Subscript):
             store_item(frame, frame.eval(target.value), frame.eval(target.slice), value, target)
         elif isinstance(target, ast.Name):
-            frame.env[target.id] = _in_place(old, value)
+            frame.env[target.id] = in_place(old, value)
         return
     if isinstance(target, ast.Subscript) and isinstance(old, Number):
         report_entry(frame, target, node)
     assign(frame, target, value, node, augmented=True)
-
-
-def _in_place(old: Value, new: Value) -> Value:
-    return new.replace(role=old.role) if isinstance(old, Tensor) and isinstance(new, Tensor) else new
-
-
-def _is_tensor(value: Value) -> bool:
-    """Whether a value is a tensor wherever it is not None."""
-    held = [each for each in members(value) if not isinstance(each, Nothing)]
-    return bool(held) and all(isinstance(each, Tensor) for each in held)
 
 
 def _loaded(target: ast.expr) -> ast.expr:
@@ -158,12 +147,13 @@ def run_if(frame: Frame, node: ast.If) -> None:
     standing = _is_standing(frame, node)
     once = part_run_once(frame, node)
     passed = bool(once) and is_passed_over(frame, node)
+    shut = "" if outcome.is_static else shut_part(frame, node)
     for other, (part, arm, body) in enumerate(((BODY, outcome.true, node.body), (ORELSE, outcome.false, node.orelse))):
         reached = live & arm.live
         if not reached:
             continue
         frame.restore(State({**env, **arm.facts}, reached))
-        if part == once:
+        if part in (once, shut):
             frame.ceiling = Confidence.POSSIBLE
         frame.arm = (*outer, branch_of(node, other, standing))
         if part != once or not passed:
@@ -179,10 +169,10 @@ def run_if(frame: Frame, node: ast.If) -> None:
     frame.merge(*ends)
     doubt_left_behind(frame, node, env, ends)
     note_arms(frame, node, ends)
-    if once == REST:
+    if REST in (once, shut):
         # Whoever sets the ceiling of the block around sets it back.
         frame.ceiling = Confidence.POSSIBLE
-        if passed and frame.live:
+        if passed and frame.live and once == REST:
             run_return(frame, ast.Return(None))
 
 
