@@ -140,6 +140,12 @@ def is_settled(value: ast.expr, text: str) -> bool:
     match value:
         case ast.ListComp(elt=part, generators=[ast.comprehension(target=ast.Name(id=name), iter=whole)]):
             return spelled(whole) == text and _is_settled(part, name)
+        case ast.IfExp(
+            test=ast.Compare(left=left, ops=[ast.Is() | ast.IsNot() as op], comparators=[ast.Constant(value=None)])
+        ):
+            # `self.mask = make() if self.mask is None else self.mask` fills once.
+            kept = value.orelse if isinstance(op, ast.Is) else value.body
+            return spelled(left) == text and is_settled(kept, text)
     return isinstance(value, (ast.Call, ast.Attribute)) and _is_settled(value, text)
 
 
@@ -227,10 +233,11 @@ def _gives_back_given(decl: FunctionDecl, name: str) -> bool:
     return bool(given) and len(given) == len(returned) and all(stands_in(made, each) for each in bound)
 
 
-def is_none_asked(test: ast.expr, names: Collection[str]) -> bool:
+def is_none_asked(test: ast.expr, names: Collection[str], op: ast.cmpop | None = None) -> bool:
     """Whether a condition asks, among other things, if one of these is None."""
+    word = "is not" if isinstance(op, ast.IsNot) else "is"
     asked = [spelled(part) for part in walk(test) if isinstance(part, ast.Compare)]
-    return any(f"{name} is None" in asked for name in names)
+    return any(f"{name} {word} None" in asked for name in names)
 
 
 def is_found_empty(decl: FunctionDecl, target: ast.Subscript) -> bool:

@@ -123,6 +123,10 @@ def _memo(node: ast.If, rest: list[ast.stmt], scope: Scope, looped: bool) -> Mem
             return memo
     if not asked.lacking and isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
         return _each_filled(test.values, node.body, scope)
+    if not asked.there and isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        together = _together(node, test, rest, scope, looped)
+        if together is not None:
+            return together
     off = frozenset(word for word in asked.there if leaves_mark(scope, node.body, Mark(word, True)))
     return Memo(BODY, off, is_off=True) if off else None
 

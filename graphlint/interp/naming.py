@@ -15,7 +15,7 @@ DEVICE = frozenset({"device", "dev", "gpu", "cuda", "rank"})
 """Words for a device that a tensor is brought to."""
 
 ELSEWHERE = re.compile(
-    r"_*(is|on|has|use)?_*(npu|hip|rocm|xpu|tpu|hpu|mps|mlu|musa|xla|gaudi|neuron|ascend)(_available|_platform|_device)?"
+    r"_*(is|on|has|use)?_*(torch_)?(npu|hip|rocm|xpu|tpu|hpu|mps|mlu|musa|xla|gaudi|neuron|ascend)(_available|_platform|_device)?"
 )
 """Questions about accelerators that know no CUDA graph."""
 

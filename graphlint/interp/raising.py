@@ -12,6 +12,7 @@ from graphlint.effects.table import happens
 from graphlint.interp import untraced, warmth
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
+from graphlint.interp.measured import is_measured
 from graphlint.syntax import last, stands_in, walk
 from graphlint.types import Confidence, Target
 from graphlint.values import (
@@ -157,7 +158,8 @@ def _registered(frame: Frame) -> frozenset[str]:
 
 def _clock(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, sure: Confidence) -> None:
     """A clock moves on; an address or an environment is hardly ever another at the next call."""
-    sure = sure if not effect.why or _is_number(frame, node) else Confidence.POSSIBLE
+    counts = _is_number(frame, node) if effect.why else not is_measured(frame.summary.decl, node)
+    sure = sure if counts else Confidence.POSSIBLE
     frame.emit(events.ClockRead, node, sure, call=short(row), what=effect.why or "clock")
 
 

@@ -230,6 +230,7 @@ def _returned(story: Story, captured: Captured, filled: Act) -> Told:
             act.frame is filled.frame
             and _is_result(captured, act.thing)
             and not _is_sliced(act.node)
+            and not _is_cut_out(captured, act.thing)
             and not _is_number(act.node)
         ):
             yield region(captured, story.acts), tell(PaddingReturned, act, target=act.text)
@@ -238,6 +239,19 @@ def _returned(story: Story, captured: Captured, filled: Act) -> Told:
 def _is_result(captured: Captured, thing: Thing) -> bool:
     """A tensor of the graph, or a plain copy of one."""
     return captured.made(thing) or any(captured.made(each) for each in thing.made_by if thing.born > captured.end)
+
+
+def _is_cut_out(captured: Captured, thing: Thing) -> bool:
+    """Whether a tensor is, or was copied from, a part that was taken out of the result behind the capture."""
+    views: list[Thing | None] = [thing, *thing.made_by]
+    while views:
+        view = views.pop()
+        if view is None or view.born <= captured.end:
+            continue
+        if isinstance(view.node, ast.Subscript) and _is_sliced(view.node.slice):
+            return True
+        views.append(view.base)
+    return False
 
 
 def _is_number(node: ast.AST) -> bool:
