@@ -15,7 +15,7 @@ from graphlint.interp.memo import BODY, ORELSE, REST, leaves
 from graphlint.modules import Assigned
 from graphlint.outline import mentions
 from graphlint.project import FunctionDecl, Module
-from graphlint.syntax import last, spelled, walk
+from graphlint.syntax import last, walk
 from graphlint.values import FALSE, Instance, Nothing
 
 DEEPEST = 4
@@ -122,15 +122,26 @@ class _Search:
         return any(isinstance(part, ast.Call) and _asks_environment(part.func) for each in named for part in walk(each))
 
     def _bound(self, module: Module, node: ast.Name | ast.Attribute, depth: int) -> object:
-        decl = self.frame.summary.decl
-        if decl is not None and module is self.frame.module and isinstance(node, ast.Name) and node.id in self.frame.env:
-            given = [each.value for each in decl.every(ast.Assign) if node.id in map(spelled, each.targets)]
-            is_own = len(given) == 1 and node.id not in decl.signature.order
-            return self.answer(module, given[0], depth) if is_own else UNKNOWN
+        root = node
+        while isinstance(root, ast.Attribute):
+            root = root.value  # type: ignore[assignment]
+        if not isinstance(root, ast.Name):
+            return UNKNOWN
+        if module is self.frame.module and root.id in self.frame.env:
+            return self._local(node, depth) if root is node else UNKNOWN
         found = self.frame.machine.project.dotted(module, node)
         if isinstance(found, Assigned) and len(found.values) == 1:
             return self.answer(found.module, found.values[0], depth)
         return UNKNOWN
+
+    def _local(self, node: ast.Name | ast.Attribute, depth: int) -> object:
+        """A variable of the function that is bound once."""
+        decl, name = self.frame.summary.decl, last(node)
+        if decl is None or name in decl.signature.order:
+            return UNKNOWN
+        bound = ((each.value, to) for each in decl.every(ast.Assign) for to in each.targets)
+        given = [value for value, to in bound if isinstance(to, ast.Name) and to.id == name]
+        return self.answer(self.frame.module, given[0], depth) if len(given) == 1 else UNKNOWN
 
 
 def _joined(is_or: bool, parts: list[object]) -> object:
