@@ -75,3 +75,44 @@ def test_what_rests_on_a_doubtful_place_is_no_surer_than_that(
 ) -> None:
     (found,) = check_text(BASE.format(body=body)).findings
     assert (found.code, found.confidence) == (code, sure)
+
+
+SEVERAL = """import torch
+from torch import Tensor, nn
+
+
+class Model(nn.Module):
+    def forward(self, x: Tensor, table: dict[str, Tensor] | None = None):
+        if table is None:
+            table = {{"kept": {made}}}
+        return x[table["kept"].to(x.device)]
+"""
+
+
+@pytest.mark.parametrize(("made", "codes"), [("torch.arange(4) > 2", ["GL202", "GL302"]), ("torch.arange(4)", ["GL302"])])
+def test_a_copy_of_one_of_several_is_a_mask_only_where_that_one_is(
+    made: str, codes: list[str], check_text: CheckText
+) -> None:
+    found = check_text(SEVERAL.format(made=made)).findings
+    assert [each.code for each in found if each.confidence is not Confidence.POSSIBLE] == codes
+
+
+NUMBER = """import torch
+from torch import Tensor, nn
+
+
+class Model(nn.Module):
+    def __init__(self, scale: float | Tensor = 1.0):
+        super().__init__()
+        self.scale = scale
+
+    def forward(self, x: Tensor):
+        given = [each for each in (self.scale,) if isinstance(each, Tensor)]
+        device = torch.device("cpu") if not given else given[0].device
+        return x.to(device)
+"""
+
+
+def test_most_callers_get_where_the_number_leads(check_text: CheckText) -> None:
+    (found,) = check_text(NUMBER).findings
+    assert (found.code, found.confidence) == ("GL303", Confidence.LIKELY)

@@ -10,6 +10,7 @@ from graphlint.interp import operations, torch_attributes, torch_calls, untraced
 from graphlint.interp.decorating import is_kept_out, is_memoised
 from graphlint.interp.dispatch import ATTRIBUTES, CALLS, ELEMENTS, apply, attribute, count_unknown, element, item, register
 from graphlint.interp.equality import is_numeric
+from graphlint.interp.fields import constructor
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import FUNCTIONS, METHODS, MODULE_METHODS, MethodHandler, device_tensor
 from graphlint.interp.hooks import hooked, lent
@@ -236,9 +237,19 @@ def _inherited(frame: Frame, receiver: Instance, name: str, arguments: Arguments
         return handler(frame, receiver, arguments, node)
     for base in frame.machine.project.mro(receiver.decl):
         if isinstance(base, Outside) and lookup(f"{base.name}.{name}") is not None:
-            return torch_calls.call_row(frame, f"{base.name}.{name}", arguments, node, ExternalObject(base.name))
+            owner = ExternalObject(base.name, _handed_to_base(frame, receiver))
+            return torch_calls.call_row(frame, f"{base.name}.{name}", arguments, node, owner)
     count_unknown(frame, node)
     return Unknown()
+
+
+def _handed_to_base(frame: Frame, made: Instance) -> Arguments | None:
+    """What an object's base outside the tree was made with: what the object was, unless a constructor says otherwise."""
+    own = constructor(frame.machine.project, made.decl)
+    spec = None if own is None else own.node.args
+    named = [] if spec is None else [*spec.posonlyargs, *spec.args, *spec.kwonlyargs]
+    passes_on = spec is None or (len(named) == 1 and spec.vararg is not None and spec.kwarg is not None)
+    return made.arguments if passes_on else None
 
 
 @register(ATTRIBUTES, ModuleValue)

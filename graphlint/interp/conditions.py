@@ -14,9 +14,11 @@ from graphlint.interp.agreeing import agreed
 from graphlint.interp.dispatch import apply, attribute
 from graphlint.interp.frame import Frame, State
 from graphlint.interp.isinstance import split
+from graphlint.interp.kept_conditions import kept_condition
 from graphlint.interp.looking import looked_at
 from graphlint.interp.mutation import path_of
 from graphlint.interp.naming import is_capturing, platform
+from graphlint.interp.places import asked_place
 from graphlint.interp.ranks import asked_rank
 from graphlint.interp.untraced import ask, or_number
 from graphlint.record import NamedTuple
@@ -105,6 +107,8 @@ def _asked(frame: Frame, node: ast.expr, construct: str) -> Test:
         case ast.NamedExpr(target=target, value=inner):
             value = frame.eval(node)
             return _truthy(frame, target, value, inner, construct)
+        case ast.Name(id=name) if name in frame.kept and (kept := kept_condition(frame, name)) is not None:
+            return test(frame, kept, construct)
     value = frame.eval(node)
     return (
         _about_platform(frame, node, value)
@@ -142,7 +146,7 @@ def _about_place(frame: Frame, node: ast.expr, construct: str) -> Test | None:
 
     An assertion is believed before what was thought of an argument.
     """
-    asked = _asked_place(node)
+    asked = asked_place(node)
     path = path_of(asked[0]) if asked is not None else None
     if asked is None or path is None:
         return None
@@ -191,28 +195,6 @@ def _at(tensor: Tensor, place: Place) -> Tensor:
     )
 
 
-def _asked_place(node: ast.expr) -> tuple[ast.expr, bool, bool] | None:
-    """(the tensor, whether the host is asked for, whether the answer is yes where the condition holds)."""
-    match node:
-        case ast.Attribute(value=subject, attr="is_cuda" | "is_cpu" as name):
-            return subject, name == "is_cpu", True
-        case ast.Compare(
-            left=ast.Attribute(value=ast.Attribute(value=subject, attr="device"), attr="type"),
-            ops=[ast.Eq() | ast.NotEq() as op],
-            comparators=[ast.Constant(value="cpu" | "cuda" as word)],
-        ):
-            return subject, word == "cpu", isinstance(op, ast.Eq)
-        case ast.Compare(
-            left=ast.Attribute(value=subject, attr="device"),
-            ops=[ast.Eq() | ast.NotEq() as op],
-            comparators=[
-                ast.Call(func=ast.Attribute(value=ast.Name(id="torch"), attr="device"), args=[ast.Constant(value="cpu")])
-            ],
-        ):
-            return subject, True, isinstance(op, ast.Eq)
-    return None
-
-
 def asserting(node: ast.Assert) -> str:
     """Dynamo makes an assertion on the device only of one with a constant message, or none."""
     parts = node.msg.values if isinstance(node.msg, ast.JoinedStr) else [node.msg]
@@ -252,10 +234,21 @@ def _chain(frame: Frame, node: ast.BoolOp, construct: str) -> Test:
 
 
 def _shared(decided: Arm, off: Arm, frame: Frame) -> dict[str, Value]:
-    """Facts that hold however the chain was cut short: those of the only operand that can have cut it."""
-    if not decided.live:
-        return off.facts if off.live & frame.live else {}
-    return decided.facts if not off.live & frame.live else {}
+    """Facts that hold however the chain was cut short: those of the only operand that can have cut it.
+
+    Where another cuts it for Dynamo alone, as `not is_compiling()` does, a place is still what a capture finds it to be.
+    """
+    cut = off.live & frame.live
+    if not decided.live or not cut:
+        return decided.facts if decided.live else off.facts if cut else {}
+    if not cut & Target.GRAPH or not decided.live & Target.GRAPH:
+        facts = off.facts if cut & Target.GRAPH else decided.facts
+        return {path: value for path, value in facts.items() if _is_tensor(value) and _is_tensor(frame.env.get(path))}
+    return {}
+
+
+def _is_tensor(value: Value | None) -> bool:
+    return value is not None and all(isinstance(each, Tensor) for each in members(value))
 
 
 def _is_none(frame: Frame, node: ast.expr) -> Test:

@@ -162,6 +162,16 @@ class Decided(NamedTuple):
     no: Target
 
 
+class Kept(NamedTuple):
+    """A condition that a variable keeps, None where it may be one of several, with the variables that it asks about."""
+
+    test: ast.expr | None
+    held: tuple[tuple[str, Value], ...]
+
+
+NOTHING_KEPT: dict[str, Kept] = {}
+
+
 class Frame:
     """See the module's page; `recording` is off where code runs outside the captured region."""
 
@@ -183,6 +193,7 @@ class Frame:
         "globals",
         "hung",
         "inputs",
+        "kept",
         "live",
         "machine",
         "module",
@@ -233,6 +244,7 @@ class Frame:
         self.narrowed: set[tuple[str, Value]] = set()
         self.arm: Arm = ()
         self.inputs: frozenset[str] = frozenset()
+        self.kept = NOTHING_KEPT
         self.opened: tuple[Opened, ...] = ()
         self.switched = 0
 

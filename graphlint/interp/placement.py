@@ -87,17 +87,23 @@ def _moved(value: Value, place: Place | None, kind: Kind | None, named: Confiden
 
 def place_named(value: Value) -> Place | None:
     """The place that a device argument names; None when it is `None`."""
-    places = [_place_named(member) for member in members(value)]
-    known = [place for place in places if place is not None]
-    if not known:
-        return None
-    return known[0] if len(set(known)) == 1 else Place.UNKNOWN
+    named = [(_place_named(member), member) for member in members(value)]
+    known = {place for place, _ in named if place is not None}
+    if len(known) > 1:
+        # Whoever hands in numbers, as most do, gets there without the tensor that only some hand in.
+        known = {place for place, member in named if place is not None and not _is_doubtful(member)} or known
+    return None if not known else known.pop() if len(known) == 1 else Place.UNKNOWN
 
 
 def sure_named(value: Value | None) -> Confidence:
     """How sure it is that a device argument names that place."""
-    found = [member.sure for member in members(value) if isinstance(member, DeviceValue)] if value is not None else []
-    return min(found, default=Confidence.CERTAIN)
+    # That its device is asked for says that something is a tensor, though not where it is.
+    doubtful = value is not None and any(_is_doubtful(member) for member in members(value))
+    return Confidence.LIKELY if doubtful else Confidence.CERTAIN
+
+
+def _is_doubtful(value: Value) -> bool:
+    return isinstance(value, DeviceValue) and value.sure is Confidence.POSSIBLE
 
 
 def _place_named(value: Value) -> Place | None:

@@ -16,7 +16,11 @@ from graphlint.interp.measured import is_measured
 from graphlint.syntax import last, stands_in, walk
 from graphlint.types import Confidence, Target
 from graphlint.values import (
+    Arguments,
+    Instance,
     Place,
+    Tensor,
+    members,
     tensors_in,
 )
 
@@ -86,10 +90,18 @@ def _read(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, s
         frame.machine.libraries |= warmth.REFUSED
     if row.name.startswith("torch.Tensor.") and isinstance(row.result, (grammar.Number, grammar.Plain)):
         # Only a tensor has the method: that it is called says what the receiver is, though not where.
-        sure = max(sure, Confidence.LIKELY) if facts.device("self") is None else sure
+        if facts.device("self") is None and not _may_be_host(frame, node):
+            sure = max(sure, Confidence.LIKELY)
         frame.emit(events.HostRead, node, sure, method=short(row))
     else:
         frame.emit(events.LibraryRead, node, sure, call=short(row), why=effect.why, splits=True)
+
+
+def _may_be_host(frame: Frame, node: ast.AST) -> bool:
+    """Whether what a method is called on is, of several tensors that may be meant, one on the host."""
+    owner = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+    whole = frame.eval(owner) if isinstance(owner, (ast.Name, ast.Subscript)) else None
+    return whole is not None and any(isinstance(each, Tensor) and each.place is Place.HOST for each in members(whole))
 
 
 TRANSFERRED = ("self", "src", "new_scale")
@@ -144,6 +156,21 @@ def _generator(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.A
         frame.emit(events.GeneratorUse, node, sure, call=short(row), what=effect.why or "draw")
 
 
+def _draw(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, sure: Confidence) -> None:
+    """A draw on the host; one of several objects that may be meant, of which others draw on the device, hardly does."""
+    owner = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+    several = members(frame.eval(owner)) if facts.owner is not None and isinstance(owner, (ast.Name, ast.Attribute)) else ()
+    if any(isinstance(each, Instance) and _is_made_on_device(each) for each in several):
+        sure = Confidence.POSSIBLE
+    frame.emit(events.HostRandom, node, sure, call=short(row))
+
+
+def _is_made_on_device(value: Instance) -> bool:
+    made = value.arguments or Arguments()
+    given = (*made.positional, *(each for _, each in made.keywords))
+    return any(tensor.place is Place.DEVICE for each in given for tensor in tensors_in(each))
+
+
 REGISTERS = "register_generator_state"
 
 
@@ -188,7 +215,7 @@ EMITTERS: dict[str, Emitter] = {
     "argument": _argument,
     "refused": lambda f, row, e, facts, node, sure: f.emit(events.LibraryRefused, node, sure, call=short(row), why=e.why),
     "pinned": lambda f, row, e, facts, node, sure: f.emit(events.PinnedMemory, node, sure, call=short(row)),
-    "hostrandom": lambda f, row, e, facts, node, sure: f.emit(events.HostRandom, node, sure, call=short(row)),
+    "hostrandom": _draw,
     "generator": _generator,
     "seed": lambda f, row, e, facts, node, sure: _state(f, row, e, facts, node, min(sure, Confidence.LIKELY)),
     "clock": _clock,

@@ -15,6 +15,7 @@ from graphlint.interp.isinstance import split
 from graphlint.interp.members import late_writers
 from graphlint.interp.mutation import set_named
 from graphlint.interp.objects import record_of, store_attribute
+from graphlint.interp.taken_along import along
 from graphlint.interp.torch_calls import call_row
 from graphlint.project import assigned
 from graphlint.types import Confidence, Target
@@ -113,9 +114,13 @@ def _any_attribute(frame: Frame, owner: Value, pattern: str) -> Value:
     for key in (pattern, "*"):
         found = record.read(frame.machine, key)
         if found is not None:
-            return found
+            return found if record.building else along(frame.machine.project, owner.decl, key, found)
     parts = record.parts(frame.machine, lambda name, _: fnmatchcase(name, pattern))
-    lasting = [value for _, value in parts if isinstance(value, (Tensor, Instance))]
+    lasting = [
+        along(frame.machine.project, owner.decl, name, value)
+        for name, value in parts
+        if isinstance(value, (Tensor, Instance))
+    ]
     return join_all(lasting) if lasting else Unknown()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from graphlint.interp.agreeing import note_arms, note_choice
+from graphlint.interp.agreeing import note_arms
 from graphlint.interp.assignment import assign
 from graphlint.interp.capturing import step_in, step_out
 from graphlint.interp.carried import branch_of, loop_of
@@ -16,6 +16,7 @@ from graphlint.interp.failing import catches, keep_answers, surely_raised
 from graphlint.interp.frame import Frame, State, restrict, statement
 from graphlint.interp.in_place import in_place, is_tensor
 from graphlint.interp.indexing import store_item
+from graphlint.interp.kept_conditions import NOTES
 from graphlint.interp.leaving import note_exit
 from graphlint.interp.left_behind import doubt_left_behind
 from graphlint.interp.memo import BODY, ORELSE, REST
@@ -74,8 +75,9 @@ def run_assign(frame: Frame, node: ast.Assign) -> None:
     value = frame.eval(node.value)
     for target in node.targets:
         assign(frame, target, value, node)
-    if type(node.value) is ast.IfExp:
-        note_choice(frame, node, value)
+    note = NOTES.get(type(node.value))
+    if note is not None:
+        note(frame, node, value)
     elif type(node.targets[-1]) is ast.Tuple:
         note_unpacked(frame, node)
 

@@ -6,28 +6,46 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import TypeGuard
 
 from graphlint.project import ClassDecl, FunctionDecl, Project
-from graphlint.values import Place, Tensor, Value, join_all, members
+from graphlint.syntax import last
+from graphlint.values import Place, Seq, Table, Tensor, Value, join_all, members, tensors_in
 
 
 def along(project: Project, decl: ClassDecl, name: str, value: Value) -> Value:
     """What an attribute holds once its module has moved to the device."""
-    if not any(map(_is_host, members(value))):
-        return value
-    return _moved(value) if _takes(project, decl, name) else value
+    if any(map(_is_host, members(value))):
+        return _moved(value) if any(_takes(each, name) for each in _applied(project, decl)) else value
+    if any(isinstance(each, (Seq, Table)) and any(map(_is_host, tensors_in(each))) for each in members(value)):
+        return _moved(value) if any(_puts(each, name) for each in _applied(project, decl)) else value
+    return value
 
 
-def _takes(project: Project, decl: ClassDecl, name: str) -> bool:
-    """Whether one of the classes sets the attribute anew in `_apply`, or any attribute by a variable name."""
+def _applied(project: Project, decl: ClassDecl) -> Iterator[FunctionDecl]:
+    """Every `_apply` of a class and its bases in the tree."""
     for base in project.mro(decl):
         symbol = base.members.get("_apply", [None])[-1] if isinstance(base, ClassDecl) else None
         if isinstance(base, ClassDecl) and isinstance(symbol, ast.FunctionDef):
-            function = base.module.function(symbol, base, "_apply")
-            if any(_by_name(call) for call in function.every(ast.Call)) or _sets(function, name):
-                return True
-    return False
+            yield base.module.function(symbol, base, "_apply")
+
+
+def _takes(function: FunctionDecl, name: str) -> bool:
+    """Whether `_apply` sets the attribute anew, or any attribute by a variable name."""
+    return any(_by_name(call) for call in function.every(ast.Call)) or _sets(function, name)
+
+
+def _puts(function: FunctionDecl, name: str) -> bool:
+    """Whether `_apply` puts anew what a container holds: `self.states[key] = fn(held)`."""
+    return any(
+        isinstance(target, ast.Subscript) and last(target.value) == name and isinstance(node.value, FRESH)
+        for node in function.every(ast.Assign)
+        for target in node.targets
+    )
+
+
+FRESH = (ast.Call, ast.ListComp)
 
 
 def _by_name(call: ast.Call) -> bool:
@@ -47,7 +65,17 @@ def _sets(function: FunctionDecl, name: str) -> bool:
 
 
 def _moved(value: Value) -> Value:
-    return join_all([each.replace(place=Place.DEVICE) if _is_host(each) else each for each in members(value)])
+    return join_all([_on_device(each) for each in members(value)])
+
+
+def _on_device(value: Value) -> Value:
+    if isinstance(value, Table):
+        entries = tuple((key, _moved(each)) for key, each in value.items)
+        return Table(entries, None if value.rest is None else _moved(value.rest))
+    if isinstance(value, Seq):
+        items = None if value.items is None else tuple(_moved(each) for each in value.items)
+        return Seq(value.form, items, None if value.rest is None else _moved(value.rest))
+    return value.replace(place=Place.DEVICE) if _is_host(value) else value
 
 
 def _is_host(value: Value) -> TypeGuard[Tensor]:

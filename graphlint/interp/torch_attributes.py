@@ -40,8 +40,7 @@ def tensor_attribute(frame: Frame, tensor: Tensor, name: str, node: ast.AST) -> 
     if name == "device":
         # Where a tensor only possibly lies on the host, what is put beside it need not lie there either.
         doubtful = tensor.place is Place.HOST and tensor.sure is Confidence.POSSIBLE
-        # That its device is asked for says that it is a tensor, though not where it is.
-        sure = Confidence.LIKELY if tensor.sure is Confidence.POSSIBLE else Confidence.CERTAIN
+        sure = Confidence.POSSIBLE if tensor.sure is Confidence.POSSIBLE else Confidence.CERTAIN
         return DeviceValue(Place.UNKNOWN if doubtful else tensor.place, sure)
     if name == "dtype":
         return DtypeValue(tensor.kind)

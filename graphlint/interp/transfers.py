@@ -269,7 +269,12 @@ def _made(frame: Frame, facts: Facts, data: Value, wanted: Place | None, named: 
     doubt = Confidence.LIKELY if place is Place.UNKNOWN else named
     if isinstance(data, Tensor):
         doubted = data.replace(sure=min(data.sure, doubt))
-        there = data.place if wanted is None else move(frame, doubted, target, facts, node)
+        if wanted is None:
+            return data.replace(role="")
+        there = move(frame, doubted, target, facts, node)
+        if data.sure is Confidence.POSSIBLE:
+            # Whatever else is handed in, numbers or another tensor, the result is a tensor there.
+            return Tensor(there, sure=Confidence.LIKELY)
         return data.replace(place=there, role="")
     if isinstance(data, Seq) and any(tensor.place is Place.DEVICE for tensor in tensors_in(data)):
         _tensors_inside(frame, facts, data, node)
