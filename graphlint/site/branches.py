@@ -42,7 +42,13 @@ def _parted(module: Module, one: ast.AST, other: ast.AST) -> bool:
 
 
 def _is_flag(test: ast.expr) -> bool:
+    """What an object says for good: a flag, or a count of its calls held against a limit."""
     inner = test.operand if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) else test
+    if isinstance(inner, ast.Compare) and isinstance(inner.ops[0], (ast.Lt, ast.LtE, ast.Gt, ast.GtE)):
+        sides = (inner.left, *inner.comparators)
+        return isinstance(inner.left, ast.Attribute) and all(
+            isinstance(each, (ast.Attribute, ast.Constant)) for each in sides
+        )
     return isinstance(inner, ast.Attribute)
 
 

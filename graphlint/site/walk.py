@@ -58,8 +58,8 @@ def _follow(walker: Walker, thing: Thing) -> None:
                 _enter(walker, part)
 
 
-def _enter(walker: Walker, function: Thing, receiver: Thing | None = None) -> None:
-    """Walk a function as a root of its own, with unknown arguments."""
+def _enter(walker: Walker, function: Thing, receiver: Thing | None = None) -> list[Thing]:
+    """Walk a function as a root of its own, with unknown arguments; what it gives back."""
     body, module = function.function, function.module
     assert body is not None and module is not None
     scope = Scope(module, getattr(body, "name", "<lambda>"), len(walker.acts), function.scope)
@@ -73,7 +73,9 @@ def _enter(walker: Walker, function: Thing, receiver: Thing | None = None) -> No
     else:
         walker.run(body.body)
     walker.running.pop()
+    given = walker.returned
     walker.scope, walker.frame, walker.returned = before
+    return given
 
 
 def _arguments(walker: Walker, scope: Scope, node: FunctionNode, receiver: Thing | None = None) -> None:
@@ -99,7 +101,8 @@ def walk_class(project: Project, decl: ClassDecl, order: Iterable[str]) -> Walke
     for name in order:
         found = attribute(walker, made, name, decl.node)
         if found.kind is Kind.FUNCTION:
-            _enter(walker, found, found.base)
+            for thing in _enter(walker, found, found.base):
+                _follow(walker, thing)
     return walker
 
 
