@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
+from graphlint.platforms import answered
 from graphlint.record import NamedTuple
 from graphlint.source import Source
 from graphlint.syntax import walk
@@ -200,7 +201,12 @@ def _bindings(body: Iterable[ast.stmt]) -> Iterator[tuple[str, Symbol]]:
 
 
 def _bindings_below(node: ast.stmt) -> Iterator[tuple[str, Symbol]]:
-    if isinstance(node, (ast.If, ast.For, ast.While)):
+    if isinstance(node, ast.If):
+        # `if is_cpu(): kernel = kernel_on_the_host` binds nothing where graphs are captured.
+        answer = answered(node.test)
+        yield from _bindings(node.body) if answer is not False else ()
+        yield from _bindings(node.orelse) if answer is not True else ()
+    elif isinstance(node, (ast.For, ast.While)):
         yield from _bindings(node.body)
         yield from _bindings(node.orelse)
     elif isinstance(node, (ast.With, ast.AsyncWith)):

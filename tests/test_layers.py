@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 LAYERS = (
     ("graphlint", "digest", "frames", "record", "types", "later", "errors", "case"),
     ("events", "site_events"),
-    ("notebook", "syntax", "roots", "asked", "source", "outline"),
+    ("notebook", "syntax", "platforms", "roots", "asked", "source", "outline"),
     ("discover", "options", "config", "perfile", "forked", "spread", "generated"),
     ("modules", "project", "ledger"),
     ("values",),

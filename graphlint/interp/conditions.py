@@ -17,10 +17,11 @@ from graphlint.interp.isinstance import split
 from graphlint.interp.kept_conditions import kept_condition
 from graphlint.interp.looking import looked_at
 from graphlint.interp.mutation import path_of
-from graphlint.interp.naming import is_capturing, platform
+from graphlint.interp.naming import is_capturing, is_pinning
 from graphlint.interp.places import asked_place
 from graphlint.interp.ranks import asked_rank
 from graphlint.interp.untraced import ask, or_number
+from graphlint.platforms import platform
 from graphlint.record import NamedTuple
 from graphlint.types import Confidence, Target
 from graphlint.values import (
@@ -125,12 +126,18 @@ def _about_platform(frame: Frame, node: ast.expr, value: Value) -> Test | None:
     name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
     if not name or not all(isinstance(each, (Unknown, Opaque, Bool)) for each in members(value)):
         return None
-    answer = True if is_capturing(name) and may_be_flag(value) else platform(name)
+    answer = True if _is_yes(name, value) else platform(name)
     if answer is None:
         return None
     if isinstance(node, ast.Attribute) and any(isinstance(each, Tensor) for each in members(frame.eval(node.value))):
         return None
     return Test(Arm(Target.BOTH if answer else Target.NONE, {}), Arm(Target.NONE if answer else Target.BOTH, {}))
+
+
+def _is_yes(name: str, value: Value) -> bool:
+    if is_pinning(name):
+        return not any(isinstance(each, Bool) and Target.NONE in (each.true_on, each.false_on) for each in members(value))
+    return is_capturing(name) and may_be_flag(value)
 
 
 def may_be_flag(value: Value) -> bool:

@@ -14,16 +14,11 @@ HOST = frozenset({"cpu", "host", "np", "numpy", "pinned"})
 DEVICE = frozenset({"device", "dev", "gpu", "cuda", "rank"})
 """Words for a device that a tensor is brought to."""
 
-ELSEWHERE = re.compile(
-    r"_*(is|on|has|use)?_*(torch_)?(npu|hip|rocm|xpu|tpu|hpu|mps|mlu|musa|xla|gaudi|neuron|ascend)(_available|_platform|_device)?"
-)
-"""Questions about accelerators that know no CUDA graph."""
-
-ON_HOST = re.compile(r"_*(is|on)_cpu(_platform|_device|_only)?")
-ON_CUDA = re.compile(r"_*(is|on|has)_(cuda|gpu|nvidia|cuda_alike)(_available|_platform|_device)?")
-
 CAPTURING = re.compile(r"_*(get_)?(is|in|is_in)_(\w+_)?captur(e|ing)(_mode|_graph|_stream)*|_*(\w+_)?capturing(_\w+)?")
 """Questions of projects that note for themselves when they capture."""
+
+PINNING = re.compile(r"_*(is_|use_|can_|should_)?_*pin(ned|ning)?(_memory)?(_available|_supported)?")
+"""Flags and questions that decide whether memory is page-locked: it is, wherever there is a device to copy to."""
 
 
 @functools.cache
@@ -45,12 +40,9 @@ def is_capturing(name: str) -> bool:
 
 
 @functools.cache
-def platform(name: str) -> bool | None:
-    """The answer, where CUDA graphs are captured, to a question about the platform; None if it is none."""
-    word = name.lower()
-    if ELSEWHERE.fullmatch(word) or ON_HOST.fullmatch(word):
-        return False
-    return True if ON_CUDA.fullmatch(word) else None
+def is_pinning(name: str) -> bool:
+    """Whether a name asks if memory is, or can be, page-locked."""
+    return PINNING.fullmatch(name.lower()) is not None
 
 
 @functools.cache
