@@ -192,9 +192,13 @@ class DeviceToHost(HostCopy):
 
 @fact
 class HostIndex(Event):
-    """A list or a host tensor indexes a device tensor, or a device tensor a host one; `what` says which."""
+    """A list or a host tensor indexes a device tensor, or a device tensor a host one; `what` says which.
+
+    `numbers` if it is a host tensor of whole numbers that a literal, an argument, an attribute or a global holds.
+    """
 
     what: str
+    numbers: bool = False
 
 
 @fact

@@ -1,7 +1,11 @@
 """A list or a host tensor indexes a device tensor.
 
 The index is uploaded from pageable memory, which is refused during capture.  Slices and single Python numbers need no
-upload.  Dynamo traces the lookup.
+upload.
+
+Dynamo traces the lookup.  Under `mode="reduce-overhead"`, a host tensor of whole numbers (a literal, an argument, an
+attribute or a global; no `torch.arange`, mask, list or 0-d tensor) makes the compiled function raise when it records its
+graph: "storage data ptrs are not allocated in pool" (seen on an H200 with torch 2.11).
 
 Fails:
 
@@ -23,7 +27,7 @@ from __future__ import annotations
 
 from graphlint.events import HostIndex
 from graphlint.rule import finding, rule
-from graphlint.types import Finding
+from graphlint.types import Finding, Target
 
 SAID = {
     "list": "device tensor with a list, which is uploaded",
@@ -33,10 +37,11 @@ SAID = {
 }
 
 
-@rule("GL304", on=HostIndex, predicts="breaks")
+@rule("GL304", on=HostIndex, predicts="breaks", compile="breaks")
 def host_index(event: HostIndex) -> Finding | None:
     return finding(
         event,
         f"`{event.text}` looks into a {SAID[event.what]}",
         help="keep table and index on the device, as buffers, or use a slice",
+        targets=Target.BOTH if event.numbers else Target.GRAPH,
     )

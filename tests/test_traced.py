@@ -14,7 +14,7 @@ from graphlint.interp import interpreter
 from graphlint.judge import Read
 from graphlint.registry import Registry
 from graphlint.source import parse
-from graphlint.types import Confidence
+from graphlint.types import Confidence, Effect
 from tests.gpu.traced import blocks, module
 
 RECORD = Path(__file__).parent / "data" / "traced_cpu.jsonl"
@@ -40,7 +40,7 @@ def said(rules: Registry) -> dict[str, str]:
     return {
         known[finding.span.file]: f"{finding.code} {finding.message}"
         for finding in report.findings
-        if "compile" in dict(finding.effects) and finding.confidence > Confidence.POSSIBLE
+        if dict(finding.effects).get("compile") is Effect.DEFEATS and finding.confidence > Confidence.POSSIBLE
     }
 
 

@@ -150,7 +150,14 @@ def _tensor_part(frame: Frame, tensor: Tensor, part: Tensor, place: ast.AST, nod
     elif part.rank == 0 or part.kind is Kind.BOOL:
         ask(frame, part, node, "index")
     elif part.place is Place.HOST and tensor.place is Place.DEVICE:
-        frame.emit(HostIndex, node, min(tensor.sure, part.sure), what="host tensor")
+        _looks_up(frame, tensor, part, place, node)
+
+
+def _looks_up(frame: Frame, tensor: Tensor, part: Tensor, place: ast.AST, node: ast.AST) -> None:
+    """A host tensor as an index; Inductor makes a range of numbers, or a mask, itself on the device."""
+    told = last(place.func) == "tensor" if isinstance(place, ast.Call) else last(place) not in ("", *frame.env)
+    numbers = part.kind is Kind.INT and (told or part.role not in ("", READ_BACK))
+    frame.emit(HostIndex, node, min(tensor.sure, part.sure), what="host tensor", numbers=numbers)
 
 
 def _list_part(frame: Frame, tensor: Tensor, part: Seq, node: ast.AST) -> None:
@@ -359,16 +366,17 @@ def _store_tensor(frame: Frame, tensor: Tensor, index: Value, value: Value, targ
         if tensor.place is Place.HOST:
             _store_into_host(frame, tensor, index, value, target)
         return
-    parts = [part for part, _ in _parts(index, target)]
+    pairs = _parts(index, target)
     if isinstance(index, Seq) and index.form == "tuple" and index.items is None:
-        parts = list(members(index.element()))
-    for part in parts:
+        pairs = [(part, target.slice) for part in members(index.element())]
+    parts = [part for part, _ in pairs]
+    for part, place in pairs:
         if isinstance(part, SliceValue):
             _bounds(frame, tensor, part, target)
         elif isinstance(part, Seq) and part.form in ("list", "tuple") and part.items != () and not _cuts(part):
             frame.emit(HostIndex, target, tensor.sure, what="list")
         elif isinstance(part, Tensor) and part.place is Place.HOST and part.rank != 0:
-            frame.emit(HostIndex, target, min(tensor.sure, part.sure), what="host tensor")
+            _looks_up(frame, tensor, part, place, target)
         elif isinstance(part, Tensor) and part.place is Place.DEVICE and part.rank == 0 and part.kind is not Kind.BOOL:
             frame.emit(TensorBound, target, part.sure, role="index")
     _frozen(frame, tensor, parts, target)
