@@ -81,7 +81,7 @@ def _signature(spec: ast.arguments) -> Signature:
 
 
 class ClassDecl:
-    """A class of the tree; one object a node."""
+    """A class of the tree; one object a node, but where calls of a function make classes that close over other values."""
 
     __slots__ = ("_members", "_mro", "found", "module", "name", "node")
 

@@ -259,7 +259,7 @@ class Machine:
         decl = function.decl
         scope = function.scope
         if scope is None and decl.owner is not None:
-            scope = self.scopes.get(decl.owner)
+            scope = self.scopes.get(function.start or decl.owner)
         frame = Frame(self, decl.module, summary, env, scope)
         frame.recording = recording
         frame.decl = decl
