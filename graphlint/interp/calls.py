@@ -99,7 +99,7 @@ def call_class(frame: Frame, callee: ClassValue, arguments: Arguments, node: ast
     if outside & ENUM_BASES:
         return Opaque()
     # What is made once and kept is there before the region runs.
-    made = arguments if frame.recording else without_sizes(arguments)
+    made = arguments if frame.recording else without_sizes(frame.machine, callee.decl, arguments)
     instance = Instance(callee.decl, made, frame.recording and frame.ceiling is not Confidence.POSSIBLE)
     if (
         frame.recording

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from graphlint.interp.alone import alone
 from graphlint.interp.annotations import annotated
+from graphlint.interp.binding import own_name
 from graphlint.interp.frame import Summary
 from graphlint.interp.members import Written, is_property, late_writers, writes
 from graphlint.interp.record import Record
@@ -21,6 +22,7 @@ from graphlint.values import (
     Nothing,
     Number,
     Origin,
+    Seq,
     Text,
     Unknown,
     Value,
@@ -45,7 +47,7 @@ MADE = {
 SIZE = Number(Kind.INT, None, Origin.SHAPE)
 
 
-def explore(machine: Machine, value: Instance, record: Record, name: str) -> Value | None:
+def explore(machine: Machine, value: Instance, record: Record, name: str, first: Value | None) -> Value | None:
     """What the methods that write this attribute leave in it, whenever they run; None if there are none.
 
     While one exploration runs, others see objects as their constructors left them: what is explored must not depend on
@@ -56,12 +58,31 @@ def explore(machine: Machine, value: Instance, record: Record, name: str) -> Val
     if name not in record.late:
         # What ran in the constructor without arguments has left its values in the record.
         writers = [each for each in late_writers(machine, value.decl, name) if each not in record.called]
+        if writers and first is not None and _are_listed(first):
+            writers = [each for each in writers if not _only_cuts(machine, each, name)]
         if writers and is_property(machine, value.decl, name):
             writers = []
         written = [_left(machine, value, decl, name) for decl in writers[:MOST_LATE_WRITERS]]
         found = [each for each in written if each is not None]
         record.late[name] = join_all(found) if found else None
     return record.late[name]
+
+
+def _are_listed(value: Value) -> bool:
+    return all(isinstance(each, Seq) and each.form in ("modules", "sequential") for each in members(value))
+
+
+def _only_cuts(machine: Machine, decl: FunctionDecl, name: str) -> bool:
+    """Whether a method leaves a part of a list of modules in its place: what is in it was there before."""
+    assert isinstance(decl.node, ast.FunctionDef)
+    return all(_is_cut(each.value, own_name(decl), name) for each in writes(machine, decl.node).values[name])
+
+
+def _is_cut(value: ast.expr | None, own: str, name: str) -> bool:
+    match value:
+        case ast.Subscript(value=ast.Attribute(value=ast.Name(id=root), attr=attr), slice=ast.Slice()):
+            return (root, attr) == (own, name)
+    return False
 
 
 def _left(machine: Machine, value: Instance, decl: FunctionDecl, name: str) -> Value | None:

@@ -51,6 +51,7 @@ class Read:
         self.reaches: dict[tuple[ClassDecl, str], Reach] = {}
         self.registers: dict[ast.FunctionDef, bool] = {}
         self.setters: dict[tuple[ClassDecl, str], bool] = {}
+        self.widths: dict[FunctionDecl, frozenset[str]] = {}
         self.writers: dict[tuple[ClassDecl, str, bool], list[FunctionDecl]] = {}
         self.writes: dict[ast.FunctionDef, Writes] = {}
 

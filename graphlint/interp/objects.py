@@ -34,7 +34,6 @@ from graphlint.values import (
     Bool,
     Candidate,
     ClassValue,
-    ExternalObject,
     Function,
     Instance,
     Method,
@@ -214,7 +213,7 @@ def _written(machine: Machine, value: Instance, record: Record, name: str) -> Va
     if isinstance(first, Union) and _is_registered(record, name):
         # What decides that it is registered decides as well whether it was made as a parameter.
         first = without_host(first) or first
-    late = None if record.building or _is_submodule(machine, first) else explore(machine, value, record, name)
+    late = None if record.building else explore(machine, value, record, name, first)
     if first is not None and not record.building:
         rewritten = late is not None or bool(late_writers(machine, value.decl, name))
         first = settled(first, rewritten, not value.fresh and is_counter(machine, value.decl, name))
@@ -227,16 +226,6 @@ def _written(machine: Machine, value: Instance, record: Record, name: str) -> Va
         # What is bound to a buffer's name is a buffer, and moves with its module.
         late = without_host(late) or first
     return late if first is None else join(first, late)
-
-
-def _is_submodule(machine: Machine, first: Value | None) -> bool:
-    """Whether an attribute holds modules from the start: what takes their place later is a region of its own."""
-    return first is not None and all(
-        (isinstance(each, Instance) and is_module(machine, each.decl))
-        or (isinstance(each, ExternalObject) and each.name.startswith("torch.nn."))
-        or (isinstance(each, Seq) and each.form in ("modules", "sequential"))
-        for each in members(first)
-    )
 
 
 def without_host(value: Value) -> Value | None:
