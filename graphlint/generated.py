@@ -77,7 +77,9 @@ def without_templates(
     discovery: Discovery, made: Callable[[Found], Made] = made, classes: Callable[[Found], Collection[str]] = classes
 ) -> Discovery:
     """Leave the templates among the files to what was generated from them; `made` and `classes` say what is in files."""
-    left = {found.name for found, there in _templates(discovery.files, made) if there.issuperset(classes(found))}
+    # A template without classes may capture by other means, which nothing shows to be in what was made from it.
+    templates = [(found, there, classes(found)) for found, there in _templates(discovery.files, made)]
+    left = {found.name for found, there, names in templates if names and there.issuperset(names)}
     files = tuple(each for each in discovery.files if each.name not in left)
     return discovery._replace(files=files, templates=tuple(sorted(left)))
 
@@ -86,11 +88,23 @@ def _templates(files: Sequence[Found], made: Callable[[Found], Made]) -> Iterato
     """The files from which others were generated, with the classes that stand in these."""
     paths = {str(each.path): each for each in files}
     there: dict[str, set[str]] = {}
+    origins: dict[str, str] = {}
     for each in files:
         said = made(each)
         if said.origin and (path := _template(str(each.path), said.origin, paths)):
             there.setdefault(path, set()).update(said.classes)
-    return ((paths[path], names) for path, names in there.items())
+            origins[str(each.path)] = path
+    return ((paths[path], names) for path, names in there.items() if not _comes_back(path, origins))
+
+
+def _comes_back(path: str, origins: Mapping[str, str]) -> bool:
+    """Whether files say that they were generated from one another: none of them is a template then."""
+    seen: set[str] = set()
+    here = origins.get(path, "")
+    while here and here != path and here not in seen:
+        seen.add(here)
+        here = origins.get(here, "")
+    return here == path
 
 
 def _template(path: str, named: str, paths: Collection[str]) -> str:

@@ -111,3 +111,15 @@ def test_a_file_that_names_itself_is_no_template(models: Path, checked: Callable
 def test_a_pipe_is_not_waited_for(models: Path, checked: Callable[[], Report]) -> None:
     os.mkfifo(models / "pipe.py")
     assert told(checked()) == ["modeling_net.py", "pipe.py"]
+
+
+def test_files_that_name_each_other_are_no_templates(models: Path, checked: Callable[[], Report]) -> None:
+    (models / "modular_net.py").write_text("# generated from modeling_net.py\n" + MODEL)
+    for _ in range(2):
+        assert told(checked()) == ["modeling_net.py", "modular_net.py"]
+
+
+def test_a_template_without_classes_is_checked(models: Path, checked: Callable[[], Report]) -> None:
+    text = "import torch\n\n\n@torch.compile(mode='reduce-overhead')\ndef run(x: torch.Tensor):\n    return x.item()\n"
+    (models / "modular_net.py").write_text(text)
+    assert told(checked()) == ["modeling_net.py", "modular_net.py"]
