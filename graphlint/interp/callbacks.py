@@ -232,6 +232,14 @@ def submit_each(frame: Frame, facts: Facts, node: ast.AST) -> Value:
     return Seq("iter", None, apply(frame, callee, Arguments(tuple(element(frame, each, node) for each in given)), node))
 
 
+@special("contextlib.ExitStack.callback")
+def called_at_exit(frame: Frame, facts: Facts, node: ast.AST) -> Value:
+    """Runs when the block ends."""
+    callee, *given = facts.arguments.positional or (Unknown(),)
+    apply(frame, callee, facts.arguments.replace(positional=tuple(given)), node)
+    return callee
+
+
 @special("threading.Thread")
 def thread(frame: Frame, facts: Facts, node: ast.AST) -> Value:
     raise_effects(frame, facts, node)

@@ -17,6 +17,7 @@ from graphlint.interp.hooks import hooked, lent
 from graphlint.interp.kernels import is_kernel
 from graphlint.interp.objects import bound, class_member, is_module, record_of
 from graphlint.interp.sizes import without_sizes
+from graphlint.interp.specials import special
 from graphlint.project import ClassDecl, Outside
 from graphlint.types import Confidence
 from graphlint.values import (
@@ -55,6 +56,9 @@ _RETURN_FIELDS = (
 )
 RETURN_FIELDS = frozenset(_RETURN_FIELDS.split())
 """The fields of `torch.return_types`, the named tuples that operators give (torch 2.13 documentation)."""
+
+EXTREMES = ("min", "max")
+"""What `torch.aminmax` gives."""
 
 PAIR = ("values", "indices")
 """The two that `max`, `sort`, `topk` and the like give; sparse tensors have methods of these names."""
@@ -107,6 +111,8 @@ def call_class(frame: Frame, callee: ClassValue, arguments: Arguments, node: ast
         and not is_module(frame.machine, callee.decl)
     ):
         frame.machine.construct_recorded(frame, instance, node)
+    if frame.recording and "__post_init__" in callee.decl.members:
+        special(frame, instance, "__post_init__", (), node)
     return instance
 
 
@@ -321,6 +327,8 @@ def plain_attribute(frame: Frame, value: Value, name: str, node: ast.AST) -> Val
     if isinstance(value, Seq) and (Seq, name) not in METHODS:
         if name in PAIR and value.form == "tuple" and value.items is not None and len(value.items) == len(PAIR):
             return value.items[PAIR.index(name)]
+        if name in EXTREMES and value.form == "tuple" and value.items is not None and len(value.items) == len(EXTREMES):
+            return value.items[EXTREMES.index(name)]
         held = value.element() if value.items != () else Unknown()
         if any(isinstance(member, Tensor) for member in members(held)) and lookup(f"torch.Tensor.{name}") is not None:
             # A hint said "tuple of tensors", the code treats it as one tensor: the code is right.

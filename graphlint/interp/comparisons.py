@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from graphlint.events import HostCompare
+from graphlint.interp import specials
 from graphlint.interp.broadcast import highest_rank
 from graphlint.interp.conditions import truth
 from graphlint.interp.equality import read_in, takes
@@ -23,6 +24,7 @@ from graphlint.values import (
     TRUE,
     Bool,
     DeviceValue,
+    Instance,
     Kind,
     Nothing,
     Number,
@@ -51,12 +53,17 @@ COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 }
 
 
+IDENTITY = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
+
+
 @expression(ast.Compare)
 def eval_compare(frame: Frame, node: ast.Compare) -> Value:
     left = looked_at(frame, node.left) if asks_for_none(node) else frame.eval(node.left)
     result: Value = TRUE
     for position, (op, part) in enumerate(zip(node.ops, node.comparators)):
         right = frame.eval(part)
+        if isinstance(left, Instance) and isinstance(right, Instance):
+            _by_fields(frame, left, right, node)
         result = compare(frame, op, left, right, node)
         if position < len(node.ops) - 1:
             # `a < b < c` is `a < b and b < c`: the first comparison is asked for its truth.
@@ -73,6 +80,10 @@ def compare(frame: Frame, op: ast.cmpop, left: Value, right: Value, node: ast.Co
         return _membership(frame, left, right, node)
     if isinstance(left, Union) or isinstance(right, Union):
         return join_all([compare(frame, op, one, other, node) for one in members(left) for other in members(right)])
+    if isinstance(left, Instance) or isinstance(right, Instance):
+        found = _of_objects(frame, op, left, right, node)
+        if found is not None:
+            return found
     if isinstance(left, Tensor) or isinstance(right, Tensor):
         project = frame.machine.project
         if not takes(project, left) or not takes(project, right):
@@ -81,6 +92,19 @@ def compare(frame: Frame, op: ast.cmpop, left: Value, right: Value, node: ast.Co
     if isinstance(left, (Seq, Table)) and type(left) is type(right):
         _by_elements(frame, left, right, node)
     return _constant(op, left, right)
+
+
+def _of_objects(frame: Frame, op: ast.cmpop, left: Value, right: Value, node: ast.Compare) -> Value | None:
+    """What the method of an object says."""
+    found = specials.compared(frame, op, left, right, node)
+    return None if isinstance(found, Unknown) else found
+
+
+def _by_fields(frame: Frame, left: Instance, right: Instance, node: ast.Compare) -> None:
+    """Records are compared field by field, and each answer is asked for its truth."""
+    held = None if isinstance(node.ops[0], IDENTITY) else specials.compared_records(frame, left, right)
+    if held is not None:
+        frame.emit(HostCompare, node, min(held.sure, Confidence.LIKELY), builtin="==")
 
 
 def _by_elements(frame: Frame, left: Value, right: Value, node: ast.Compare) -> None:
@@ -169,6 +193,10 @@ def _identity(op: ast.cmpop, left: Value, right: Value) -> Value:
 
 def _membership(frame: Frame, left: Value, right: Value, node: ast.Compare) -> Value:
     """`a in b` compares `a` with every element and asks each result for its truth."""
+    for owner in members(right):
+        asked = specials.special(frame, owner, "__contains__", (left,), node) if isinstance(owner, Instance) else None
+        if asked is not None:
+            truth(frame, asked, node, "in")
     culprit = read_in(frame.machine.project, left, right)
     if culprit is not None:
         frame.emit(HostCompare, node, culprit.sure, builtin="in")

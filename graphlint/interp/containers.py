@@ -7,7 +7,7 @@ import ast
 from graphlint.events import HostCompare
 from graphlint.interp.adding import adds_for_good
 from graphlint.interp.callbacks import compared, keyed
-from graphlint.interp.dispatch import element
+from graphlint.interp.dispatch import apply, element
 from graphlint.interp.equality import read_in
 from graphlint.interp.expressions import formats
 from graphlint.interp.frame import Frame
@@ -15,9 +15,11 @@ from graphlint.interp.handlers import device_tensor, first, function, method
 from graphlint.interp.indexing import other_entry, with_entry
 from graphlint.interp.mutation import path_of, report_growth
 from graphlint.interp.objects import store_attribute
+from graphlint.interp.torch_calls import call_row
 from graphlint.types import Confidence
 from graphlint.values import (
     Arguments,
+    Function,
     Kind,
     Nothing,
     Number,
@@ -28,6 +30,7 @@ from graphlint.values import (
     Unknown,
     Value,
     join,
+    loosened,
     members,
     on_device,
     one_of,
@@ -46,7 +49,30 @@ def container(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     return Seq(form, None, element(frame, value, node))
 
 
-@function("builtins.dict", "collections.OrderedDict", "collections.defaultdict")
+@function("types.SimpleNamespace", "argparse.Namespace")
+def namespace(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    """Attributes that anybody may set: what constants they hold, a configuration decides."""
+    call_row(frame, "types.SimpleNamespace", arguments, node, None)
+    return Table(tuple((name, loosened(value)) for name, value in arguments.keywords), Unknown())
+
+
+@function("collections.ChainMap")
+def chained(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    """The first of several dictionaries that has a key."""
+    return dict_(frame, arguments.replace(positional=arguments.positional[::-1]), node)
+
+
+@function("collections.defaultdict")
+def default_dict(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    """What is missing is made by a function."""
+    table = dict_(frame, arguments, node)
+    factory = first(arguments)
+    if not isinstance(factory, Function) or not isinstance(table, Table):
+        return table
+    return with_entry(table, None, apply(frame, factory, Arguments(), node))
+
+
+@function("builtins.dict", "collections.OrderedDict")
 def dict_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     table = Table()
     for value in arguments.positional:
@@ -176,7 +202,19 @@ def items(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) ->
     return Seq("iter", None, Seq("tuple", (Text(), receiver.element())))
 
 
-@method(Table, "get", "pop", "setdefault")
+@method(Table, "setdefault")
+def set_default(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    """What is there, else the default, which is there from then on."""
+    assert isinstance(receiver, Table)
+    key, default = first(arguments), first(arguments, 1, "default") or Nothing()
+    found = get(frame, receiver, arguments, node)
+    name = key.value if isinstance(key, (Text, Number)) else None
+    if name is None or all(known != name for known, _ in receiver.items):
+        write_back(frame, node, with_entry(receiver, name, default if receiver.rest is None else found))
+    return found
+
+
+@method(Table, "get", "pop")
 def get(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
     assert isinstance(receiver, Table)
     key, default = first(arguments), first(arguments, 1, "default")

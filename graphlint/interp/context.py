@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import partial
 
 from graphlint.captors import BEGINS, ENDS
 from graphlint.effects.table import lookup
@@ -26,6 +27,7 @@ from graphlint.values import (
     ExternalObject,
     Function,
     Instance,
+    Nothing,
     Opaque,
     Place,
     Seq,
@@ -60,7 +62,7 @@ def enter(frame: Frame, value: Value, node: ast.expr) -> tuple[Value, Callable[[
         opened = frame.opened
         entered = _enter_instance(frame, value, node)
         take_switch(frame, node)
-        return entered, (lambda: close_to(frame, opened)) if frame.opened is not opened else _nothing
+        return entered, partial(_leave_instance, frame, value, node, opened, frame.live)
     if isinstance(value, ExternalObject) and lookup(f"{value.name}.__enter__") is not None:
         return call_row(frame, f"{value.name}.__enter__", Arguments(), node, value, value), _nothing
     if isinstance(value, Seq) and value.form == "iter":
@@ -219,6 +221,18 @@ def as_input(value: Value) -> Value:
             for each in members(value)
         ]
     )
+
+
+def _leave_instance(frame: Frame, value: Instance, node: ast.expr, opened: tuple[Opened, ...], live: Target) -> None:
+    """Closes what the `__enter__` of an object opened, or runs its `__exit__`, also behind a `return`."""
+    if frame.opened is not opened:
+        close_to(frame, opened)
+    elif frame.recording and frame.machine.project.member(value.decl, "__exit__") is not None:
+        was, frame.live = frame.live, frame.live or live
+        method = attribute(frame, value, "__exit__", node)
+        if isinstance(method, Function):
+            apply(frame, method, Arguments((Nothing(), Nothing(), Nothing())), node)
+        frame.live = was
 
 
 def _enter_instance(frame: Frame, value: Instance, node: ast.expr) -> Value:

@@ -14,6 +14,7 @@ from graphlint.interp.dispatch import apply, attribute, element
 from graphlint.interp.frame import Frame, State, expression
 from graphlint.interp.indexing import with_entry
 from graphlint.interp.mutation import path_of
+from graphlint.interp.specials import texted
 from graphlint.interp.told import flag_called, flag_read
 from graphlint.project import Assigned
 from graphlint.values import (
@@ -23,6 +24,7 @@ from graphlint.values import (
     External,
     ExternalObject,
     Function,
+    Instance,
     Kind,
     Nothing,
     Number,
@@ -323,6 +325,10 @@ def formats(frame: Frame, value: Value, node: ast.AST, construct: str) -> None:
     for tensor in tensors_in(value):
         if tensor.place is Place.DEVICE:
             frame.emit(HostFormat, node, tensor.sure, construct=construct)
+    for member in members(value):
+        if isinstance(member, Instance):
+            for part in texted(frame, member, construct, node):
+                formats(frame, part, node, construct)
 
 
 @expression(ast.Starred)

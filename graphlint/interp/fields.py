@@ -9,14 +9,18 @@ import ast
 from typing import TYPE_CHECKING
 
 from graphlint.interp.annotations import annotated
+from graphlint.interp.binding import bind
+from graphlint.interp.frame import Summary
 from graphlint.interp.naming import is_host
 from graphlint.interp.record import Record
+from graphlint.outline import mentions
 from graphlint.project import ClassDecl, FunctionDecl, Project, Symbol, assigned
 from graphlint.syntax import last, last_called
 from graphlint.values import (
     Arguments,
     Bool,
     ExternalObject,
+    Function,
     Instance,
     Nothing,
     Number,
@@ -37,6 +41,10 @@ from graphlint.values import (
 
 if TYPE_CHECKING:
     from graphlint.interp.machine import Machine
+
+
+AFTER = "__post_init__"
+"""What a constructor that nobody wrote calls at its end."""
 
 
 def constructor(project: Project, decl: ClassDecl) -> FunctionDecl | None:
@@ -76,6 +84,10 @@ def fill(machine: Machine, instance: Instance, record: Record) -> None:
             spread = None if arguments is None else _spread(arguments)
             given = given if spread is None else join(given, one_of(spread))
         record.write(name, given, True)
+    symbol = instance.decl.members.get(AFTER, [None])[-1]
+    if isinstance(symbol, ast.FunctionDef) and not mentions(symbol, "super"):
+        after = Function(instance.decl.module.function(symbol, instance.decl, AFTER), instance, None, instance.decl)
+        machine.execute(after, bind(machine, after, Arguments()), Summary(AFTER), recording=False)
 
 
 def _made_with(instance: Instance, symbol: Symbol, given: Value) -> Value:

@@ -7,8 +7,10 @@ import ast
 from graphlint.events import HostBranch
 from graphlint.interp.agreeing import agreed, note_cases
 from graphlint.interp.conditions import test
+from graphlint.interp.dispatch import attribute, item
 from graphlint.interp.frame import Frame, State, statement
-from graphlint.values import Tensor, Unknown, Value
+from graphlint.syntax import last
+from graphlint.values import Kind, Number, Tensor, Unknown, Value
 
 
 @statement(ast.Match)
@@ -38,10 +40,36 @@ def run_match(frame: Frame, node: ast.Match) -> None:
 
 
 def _bind(frame: Frame, pattern: ast.pattern, subject: Value) -> None:
-    for inner in ast.walk(pattern):
-        name = getattr(inner, "name", None) or getattr(inner, "rest", None)
-        if isinstance(name, str):
-            frame.env[name] = subject if inner is pattern else Unknown()
+    """The names of a pattern: what stands there in what is matched, as far as its form says."""
+    match pattern:
+        case ast.MatchAs(pattern=inner, name=name):
+            if inner is not None:
+                _bind(frame, inner, subject)
+            if name is not None:
+                frame.env[name] = subject
+        case ast.MatchSequence(patterns=parts):
+            for position, part in enumerate(parts):
+                _bind(frame, part, item(frame, subject, Number(Kind.INT, position), pattern))
+        case ast.MatchMapping(keys=keys, patterns=parts, rest=rest):
+            for key, part in zip(keys, parts):
+                _bind(frame, part, item(frame, subject, frame.eval(key), pattern))
+            if rest is not None:
+                frame.env[rest] = subject
+        case ast.MatchClass(kwd_attrs=names, kwd_patterns=named, patterns=parts):
+            for word, part in zip(names, named):
+                _bind(frame, part, attribute(frame, subject, word, pattern))
+            for part in parts:
+                _bind(frame, part, subject if len(parts) == 1 and _is_plain(pattern) else Unknown())
+        case ast.MatchStar(name=name) if name is not None:
+            frame.env[name] = Unknown()
+        case ast.MatchOr(patterns=parts):
+            for part in parts:
+                _bind(frame, part, subject)
+
+
+def _is_plain(pattern: ast.MatchClass) -> bool:
+    """`case int(count):` binds the number itself, as with the other plain types of Python."""
+    return last(pattern.cls) in ("int", "float", "str", "bool", "bytes", "list", "tuple", "dict", "set")
 
 
 def _takes_all(pattern: ast.pattern) -> bool:

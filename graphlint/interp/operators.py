@@ -7,9 +7,9 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from graphlint.interp import specials
 from graphlint.interp.broadcast import highest_rank, product_rank
 from graphlint.interp.conditions import test
-from graphlint.interp.dispatch import apply, attribute
 from graphlint.interp.frame import Frame, State, expression
 from graphlint.interp.frozen import note_formatted, note_frozen, note_repeated
 from graphlint.interp.left_behind import doubt_kept
@@ -18,7 +18,6 @@ from graphlint.interp.warmth import product
 from graphlint.types import Confidence, Target
 from graphlint.values import (
     EITHER,
-    Arguments,
     Bool,
     Instance,
     Kind,
@@ -47,15 +46,6 @@ ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
 }
-DUNDER = {
-    ast.Add: "__add__",
-    ast.Sub: "__sub__",
-    ast.Mult: "__mul__",
-    ast.Div: "__truediv__",
-    ast.MatMult: "__matmul__",
-    ast.BitOr: "__or__",
-    ast.BitAnd: "__and__",
-}
 WIDTH = {Kind.BOOL: 0, Kind.INT: 1, Kind.FLOAT: 2, Kind.COMPLEX: 3}
 LARGEST_FOLD = 1 << 40
 
@@ -75,6 +65,10 @@ def binary(frame: Frame, op: ast.operator, left: Value, right: Value, node: ast.
     if isinstance(left, Text):
         note_formatted(frame, op, right, node)
         return Text()
+    if isinstance(left, Instance) or isinstance(right, Instance):
+        found = specials.binary(frame, op, left, right, node)
+        if found is not None and not isinstance(found, Unknown):
+            return found
     if isinstance(left, Tensor) or isinstance(right, Tensor):
         note_frozen(frame, (left, right), node)
         if isinstance(op, ast.MatMult):
@@ -86,10 +80,6 @@ def binary(frame: Frame, op: ast.operator, left: Value, right: Value, node: ast.
         return _number(op, left, right)
     if isinstance(left, Seq):
         return _sequence(op, left, right)
-    if isinstance(left, Instance) and type(op) in DUNDER:
-        method = attribute(frame, left, DUNDER[type(op)], node)
-        if not isinstance(method, Unknown):
-            return apply(frame, method, Arguments((right,)), node)
     return _unknown(op, left, right)
 
 
@@ -203,10 +193,13 @@ def eval_unary(frame: Frame, node: ast.UnaryOp) -> Value:
     if isinstance(node.op, ast.Not):
         outcome = test(frame, node.operand, "not")
         return Bool(outcome.false.live, outcome.true.live)
-    return join_all([_unary(node.op, member) for member in members(frame.eval(node.operand))])
+    return join_all([_unary(frame, node, member) for member in members(frame.eval(node.operand))])
 
 
-def _unary(op: ast.unaryop, value: Value) -> Value:
+def _unary(frame: Frame, node: ast.UnaryOp, value: Value) -> Value:
+    op = node.op
+    if isinstance(value, Instance):
+        return specials.special(frame, value, specials.UNARY[type(op)], (), node) or Opaque()
     if isinstance(value, Tensor):
         return value.replace(role="")
     if isinstance(value, Number):

@@ -13,6 +13,7 @@ from graphlint.interp.expressions import formats
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import device_tensor, first, function
 from graphlint.interp.results import origin_of_read
+from graphlint.interp.specials import converted, special
 from graphlint.interp.untraced import ask
 from graphlint.types import Target
 from graphlint.values import (
@@ -24,6 +25,7 @@ from graphlint.values import (
     Kind,
     Nothing,
     Number,
+    Opaque,
     Origin,
     Seq,
     SliceValue,
@@ -37,6 +39,7 @@ from graphlint.values import (
     tensors_in,
 )
 
+INDICES = frozenset({"bin", "hex", "oct", "chr"})
 MATH = "ceil floor sqrt log log2 log10 exp pow sin cos tan atan atan2 hypot fabs isnan isinf isfinite gcd trunc comb erf"
 
 
@@ -49,6 +52,7 @@ MATH = "ceil floor sqrt log log2 log10 exp pow sin cos tan atan atan2 hypot fabs
     "operator.index",
     "builtins.bin",
     "builtins.hex",
+    "builtins.oct",
     "builtins.divmod",
     "builtins.chr",
 )
@@ -60,6 +64,9 @@ def cast(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
         if name == "round":
             return tensor
         frame.emit(HostCast, node, tensor.sure, builtin=name)
+    elif isinstance(value, Instance) and name != "bool":
+        word = name.rpartition(".")[2]
+        return converted(frame, value, "index" if word in INDICES else word, node) or Opaque()
     elif name != "round":
         ask(frame, value, node, name)
     return _converted(frame, name, value, node)
@@ -118,6 +125,10 @@ def extreme(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     whole = arguments.positional[0] if arguments.positional else None
     if tensor is not None and not (single and isinstance(whole, Seq) and whole.items is not None and len(whole.items) < 2):
         frame.emit(HostCompare, node, tensor.sure, builtin=name)
+    for part in parts:
+        asked = special(frame, part, "__lt__", (part,), node) if isinstance(part, Instance) else None
+        if asked is not None:
+            truth(frame, asked, node, name)
     value = join_all(parts) if parts else Unknown()
     if name == "sorted":
         return Seq("list", None, value)
@@ -167,6 +178,8 @@ def total(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
 @function("builtins.abs", "builtins.pow")
 def magnitude(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     value = first(arguments) or Unknown()
+    if isinstance(value, Instance):
+        return special(frame, value, "__abs__", (), node) or Opaque()
     return join_all([member.replace(value=None) if isinstance(member, Number) else member for member in members(value)])
 
 

@@ -26,6 +26,7 @@ from graphlint.interp.once import is_passed_over, part_run_once
 from graphlint.interp.operators import binary
 from graphlint.interp.passing import passed_on
 from graphlint.interp.ranks import note_unpacked
+from graphlint.interp.specials import augmented, special
 from graphlint.interp.unset import shut_part
 from graphlint.interp.untraced import split
 from graphlint.project import ClassDecl, imported
@@ -91,8 +92,9 @@ def run_annotated(frame: Frame, node: ast.AnnAssign) -> None:
 @statement(ast.AugAssign)
 def run_augmented(frame: Frame, node: ast.AugAssign) -> None:
     target = node.target
-    old = frame.eval(_loaded(target))
-    value = binary(frame, node.op, old, frame.eval(node.value), node)
+    old, given = frame.eval(_loaded(target)), frame.eval(node.value)
+    value = augmented(frame, node.op, old, given, node) if isinstance(old, Instance) else None
+    value = binary(frame, node.op, old, given, node) if value is None else value
     if is_tensor(old):
         if isinstance(target, ast.Subscript):
             store_item(frame, frame.eval(target.value), frame.eval(target.slice), value, target)
@@ -373,6 +375,9 @@ def run_delete(frame: Frame, node: ast.Delete) -> None:
         path = path_of(target)
         if path is not None:
             frame.env.pop(path, None)
+        elif isinstance(target, ast.Subscript):
+            owner, index = frame.eval(target.value), frame.eval(target.slice)
+            special(frame, owner, "__delitem__", (index,), target)
 
 
 @statement(ast.Global, ast.Nonlocal)

@@ -5,14 +5,19 @@ from __future__ import annotations
 import ast
 
 from graphlint.events import LibraryRefused
+from graphlint.interp.conditions import truth
 from graphlint.interp.dispatch import ATTRIBUTES, CALLS, apply, attribute, register
 from graphlint.interp.frame import Frame
+from graphlint.interp.handlers import function
 from graphlint.types import Confidence, Target
 from graphlint.values import (
     Arguments,
     Candidate,
+    External,
     Graphed,
     Identity,
+    Nothing,
+    Opaque,
     Partial,
     Tensor,
     Unknown,
@@ -66,3 +71,30 @@ def call_partial(frame: Frame, callee: Partial, arguments: Arguments, node: ast.
         arguments.more_keywords if arguments.more_keywords is not None else first.more_keywords,
     )
     return apply(frame, callee.function, together, node)
+
+
+COMPARER, REFERENCE = "functools.cmp_to_key.made", "weakref.ref.made"
+
+
+@function("functools.cmp_to_key")
+def key_of_comparison(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    return Partial(External(COMPARER), arguments)
+
+
+@function(COMPARER)
+def compared(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    """What is made of an element compares it with others, and the answer with zero."""
+    callee, *given = arguments.positional
+    value = apply(frame, callee, Arguments((*given, *given)), node)
+    truth(frame, value, node, "comparison")
+    return Opaque()
+
+
+@function("weakref.ref")
+def reference(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    return Partial(External(REFERENCE), arguments)
+
+
+@function(REFERENCE)
+def referred(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    return join_all([arguments.positional[0], Nothing()]) if arguments.positional else Unknown()
