@@ -116,3 +116,18 @@ class Model(nn.Module):
 def test_most_callers_get_where_the_number_leads(check_text: CheckText) -> None:
     (found,) = check_text(NUMBER).findings
     assert (found.code, found.confidence) == ("GL303", Confidence.LIKELY)
+
+
+SIZES = """import torch
+from torch import Tensor, nn
+
+
+class Model(nn.Module):
+    def forward(self, x: Tensor, sizes: Tensor | tuple[int, ...]):
+        return [torch.arange(n, device=x.device) for n in sizes]
+"""
+
+
+def test_most_callers_give_the_numbers_where_a_tensor_is_taken_too(check_text: CheckText) -> None:
+    found = [each for each in check_text(SIZES).findings if each.confidence is not Confidence.POSSIBLE]
+    assert not found

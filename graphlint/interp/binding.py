@@ -31,6 +31,7 @@ from graphlint.values import (
     join_all,
     members,
     one_of,
+    or_numbers,
     tensors_in,
 )
 
@@ -149,7 +150,7 @@ def _assured(machine: Machine, decl: FunctionDecl, arg: ast.arg, value: Tensor) 
         return value
     hint = members(annotated(machine, decl.module, arg.annotation, decl.owner))
     said = next((each for each in hint if isinstance(each, Tensor)), None)
-    if said is None or any(isinstance(each, Number) for each in hint):
+    if said is None or or_numbers(join_all(hint)) is not join_all(hint):
         return value
     return value.replace(sure=Confidence.LIKELY, kind=said.kind if value.kind is Kind.ANY else value.kind)
 

@@ -236,8 +236,10 @@ def eval_comprehension(frame: Frame, node: ast.ListComp) -> Value:
     if isinstance(given, Seq) and given.items is not None:
         return _without_none(form, given)
     count = _bind_generators(frame, node.generators)
-    value = frame.eval(node.elt) if frame.live else Opaque()
+    value = frame.eval(node.elt) if frame.live else None
     frame.restore(before)
+    if value is None:
+        return Seq(form, ())
     if count is not None and form == "list" and not node.generators[0].ifs:
         return Seq(form, (value,) * count)
     return Seq(form, None, value)

@@ -18,6 +18,7 @@ from graphlint.events import (
 )
 from graphlint.interp.dispatch import ITEMS, apply, attribute, item, register
 from graphlint.interp.frame import Frame, expression
+from graphlint.interp.indices import is_of_array, is_sure_mask
 from graphlint.interp.mutation import path_of, report_stored
 from graphlint.interp.naming import is_mask
 from graphlint.interp.objects import store_attribute
@@ -143,7 +144,7 @@ def _tensor_part(frame: Frame, tensor: Tensor, part: Tensor, place: ast.AST, nod
         if tensor.place is Place.HOST:
             frame.emit(HostIndex, node, min(tensor.sure, part.sure), what="device index into a host tensor")
         elif tensor.place is Place.DEVICE and (mask := _as_mask(part, place)) is not None:
-            sure = max(tensor.sure, Confidence.LIKELY) if _is_mask(part) else tensor.sure
+            sure = max(tensor.sure, Confidence.LIKELY) if is_sure_mask(part) else tensor.sure
             frame.emit(MaskIndex, node, min(mask.sure, sure), store=False)
         elif part.rank == 0 and part.kind is not Kind.BOOL:
             frame.emit(TensorBound, node, part.sure, role="index")
@@ -289,22 +290,11 @@ def unknown_item(frame: Frame, owner: Unknown, index: Value, node: ast.AST) -> V
     for part, _ in _parts(index, node):
         if isinstance(part, SliceValue):
             _bounds(frame, SOMETHING, part, node)
-        elif _is_mask(part):
+        elif is_sure_mask(part):
             frame.emit(MaskIndex, node, Confidence.LIKELY, store=False)
+    if isinstance(node, ast.Subscript) and is_of_array(index, node.slice):
+        frame.emit(HostIndex, node, Confidence.LIKELY, what="list")
     return Unknown()
-
-
-def _is_mask(part: Value) -> bool:
-    """Whether a component of an index is surely a mask on the device: what it selects from is a tensor there."""
-    found = [each for each in members(part) if not isinstance(each, Nothing)]
-    return all(
-        isinstance(each, Tensor)
-        and each.place is Place.DEVICE
-        and each.kind is Kind.BOOL
-        and each.rank != 0
-        and each.sure is Confidence.CERTAIN
-        for each in found
-    ) and bool(found)
 
 
 SOMETHING = Tensor(Place.DEVICE, Kind.ANY, None, Confidence.LIKELY)
