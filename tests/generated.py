@@ -25,6 +25,10 @@ come on top. A key that is not known is refused, with the nearest one that is. `
 with the file and line it comes from, and `graphlint config --schema` prints the [schema](graphlint.schema.json) for
 editors.
 
+A file that says in its first comments or its docstring that it was "generated from `models/modular_x.py`" is what runs; if
+every class of that template stands in such files of the run, the template is left to them, and the last line of the report
+says so. Checked alone, it is a file like any other.
+
 `torch-version` decides what is predicted where torch has changed ([what has](versions.md)). `capture-flags` and `eager` say
 what no source shows and no name says (`is_capturing()` does): names of functions, methods, properties and module variables,
 with as much of the dotted name before them as one likes:
@@ -55,6 +59,7 @@ FIXES = """# Fixes
 shows them. A fix is tried in memory before it is made: the file parses, it reads no name that is not there, the finding
 is gone, no other came and no region was lost. Nothing outside it changes by a byte, in notebooks too. A suggestion leaves
 something to fill in, so that only editors offer it; `--show-fixes` puts all of them into `json`, `sarif` and `rdjson`.
+Nothing is written into a file that says it was generated from another: the next generation would take it out again.
 
 | codes | fix |
 | --- | --- |
