@@ -6,7 +6,7 @@ say what is a region; the settings that choose among findings come after it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Protocol
 
@@ -117,8 +117,15 @@ class Told(NamedTuple):
 
 
 def joined(told: Iterable[Told]) -> tuple[tuple[Finding, ...], tuple[Judged, ...]]:
-    """The findings of some regions, one a place, and the regions with references to them."""
-    regions = [(each, merged(each.findings)) for each in told]
+    """The findings of some regions, one a place, and the regions with references to them.
+
+    A capture that several functions lead to is told once by each: it is one region, with one finding a place.
+    """
+    same: dict[tuple[str, str, int], list[Told]] = {}
+    for each in told:
+        span = each.region.span
+        same.setdefault((each.region.name, span.file, span.line), []).append(each)
+    regions = [(_one(group), merged(one for each in group for one in each.findings)) for group in same.values()]
     found = merged(finding for _, own in regions for finding in own)
     number = {place(each): index for index, each in enumerate(found)}
     return found, tuple(
@@ -129,6 +136,18 @@ def joined(told: Iterable[Told]) -> tuple[tuple[Finding, ...], tuple[Judged, ...
             each.finished,
         )
         for each, own in regions
+    )
+
+
+def _one(group: Sequence[Told]) -> Told:
+    """A region that was told several times: the calls that are not understood in it are the same each time."""
+    if len(group) == 1:
+        return group[0]
+    return Told(
+        min((each.region for each in group), key=lambda region: (region.kind, region.span)),
+        (),
+        max(each.unknown_calls for each in group),
+        all(each.finished for each in group),
     )
 
 

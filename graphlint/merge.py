@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from graphlint.record import NamedTuple
 from graphlint.registry import worst
-from graphlint.types import Effect, Finding, Span, Step, Target
+from graphlint.types import Confidence, Effect, Finding, Span, Step, Target
 
 Effects = tuple[tuple[str, Effect], ...]
 BITS = {"graph": Target.GRAPH, "compile": Target.COMPILE}
@@ -43,8 +43,10 @@ def _one(group: Sequence[Finding]) -> Finding:
     return replace(first, effects=effects, effect=effects[0][1], confidence=sure, regions=tuple(sorted(named)))
 
 
-def _nearness(finding: Finding) -> tuple[int, tuple[Step, ...], str, str]:
-    return len(finding.trail), finding.trail, finding.region, finding.message
+def _nearness(finding: Finding) -> tuple[bool, int, tuple[Step, ...], str, str]:
+    """What is merely possible in a region is hidden there, so that region leads to a finding only if no other does."""
+    doubtful = finding.confidence is Confidence.POSSIBLE
+    return doubtful, len(finding.trail), finding.trail, finding.region, finding.message
 
 
 def _united(group: Sequence[Finding]) -> tuple[tuple[str, Effect], ...]:

@@ -75,6 +75,19 @@ def test_a_place_reached_twice_is_one_finding_with_the_shortest_trail() -> None:
     ]
 
 
+def test_a_region_where_a_finding_is_hidden_does_not_lead_to_it() -> None:
+    report = run(told("a", read(sure=Confidence.POSSIBLE)), told("b", read(trail=1)))
+    (found,) = report.findings
+    assert (found.region, len(found.trail), found.confidence) == ("b", 1, Confidence.CERTAIN)
+    assert [(each.region.name, each.verdict) for each in report.regions] == [("a", "clean"), ("b", "breaks")]
+
+
+def test_a_region_that_is_told_twice_counts_a_finding_once() -> None:
+    report = run(told("a", read(), read(SECOND)), told("a", read()))
+    assert [(each.region.name, each.findings, each.unknown_calls) for each in report.regions] == [("a", 2, 0)]
+    assert report.regions[0].counts == (("breaks", 2),)
+
+
 def test_findings_are_sorted_whatever_the_order_of_events() -> None:
     one, two = run(told("a", read(SECOND), read(FIRST))), run(told("a", read(FIRST), read(SECOND)))
     assert one == two
