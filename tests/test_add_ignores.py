@@ -121,10 +121,11 @@ def test_what_is_said_to_be_accepted_is(tmp_path: Path) -> None:
     assert model.read_bytes() == once
 
 
-@pytest.mark.parametrize(("reason", "message"), [("a\nb", "is one line"), (" ", "no reason is given")])
+@pytest.mark.parametrize(
+    ("reason", "message"), [("a\nb", "is one line"), ("", "is given no reason"), (" ", "is given no reason")]
+)
 def test_a_reason_that_no_comment_can_hold_is_refused(reason: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "model.py").write_text(FAULTY)
-    (tmp_path / "graphlint.toml").write_text("require-reasons = true\n")
     done = graphlint("check", "--add-ignores", reason, cwd=tmp_path)
     assert (done.returncode, message in done.stderr) == (2, True)
     assert (tmp_path / "model.py").read_text() == FAULTY

@@ -78,8 +78,8 @@ def accepted(report: Report, reason: str, diff: bool, known: Registry, settings:
     """Write a suppression for every finding; raises `UsageError` for a reason that no comment can hold."""
     if len(reason.splitlines()) > 1:
         raise UsageError("a reason for suppressions is one line", "give it to `--add-ignores` without a line break")
-    if settings.require_reasons and not reason.strip():
-        raise UsageError("`require-reasons` is set and no reason is given", "`--add-ignores REASON` takes it")
+    if not reason.strip():
+        raise UsageError("`--add-ignores` is given no reason", 'say why, such as `--add-ignores "runs before the capture"`')
     form = marks.Form(known.words, reason.strip(), settings.require_reasons)
     texts: dict[str, bytes] = {}
     left: list[Finding] = []
