@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import atexit
+import errno
 import gc
 import os
 import sys
@@ -16,7 +17,7 @@ from typing import NoReturn
 
 import click
 
-from graphlint.errors import GraphlintError, near
+from graphlint.errors import GraphlintError, near, why
 
 COMMANDS = {
     "check": ("graphlint.commands.check:check", "Find what CUDA Graph capture will refuse, freeze or waste."),
@@ -93,12 +94,20 @@ def main() -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 1
     except Exception as error:
-        if os.environ.get(TRACEBACK):
-            raise
-        click.echo(f"graphlint: internal error: {type(error).__name__}: {error}", err=True)
-        click.echo(f"  please report this with the output of `{TRACEBACK}=1 graphlint ...`", err=True)
-        status = 2
+        status = _failed(error)
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _failed(error: Exception) -> int:
+    """Say what nobody expected; a full disk behind stdout is no fault of graphlint's."""
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        click.echo(f"graphlint: the output cannot be written: {why(error)}", err=True)
+        return 2
+    if os.environ.get(TRACEBACK):
+        raise error
+    click.echo(f"graphlint: internal error: {type(error).__name__}: {error}", err=True)
+    click.echo(f"  please report this with the output of `{TRACEBACK}=1 graphlint ...`", err=True)
+    return 2
 
 
 def entry() -> NoReturn:
@@ -113,6 +122,6 @@ def entry() -> NoReturn:
         sys.stdout.flush()
         sys.stderr.flush()
     except OSError:
-        status = 1
+        status = status or 1
     atexit._run_exitfuncs()
     os._exit(status if isinstance(status, int) else 0)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from graphlint.commands.output import Sink, sinks
-from tests.test_cli import FAULTY, graphlint
+from tests.test_cli import ENVIRONMENT, FAULTY, graphlint
 
 
 @pytest.fixture
@@ -78,6 +80,24 @@ def test_progress_is_told_on_a_terminal_after_a_while_and_wiped(monkeypatch: pyt
 def test_windows_line_ends_do_not_move_places(folder: Path) -> None:
     (folder / "model.py").write_bytes(b"\xef\xbb\xbf" + FAULTY.replace("\n", "\r\n").encode())
     assert graphlint("check", "--format", "concise", cwd=folder).stdout.startswith("model.py:6:20: GL101")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="closes streams with a shell")
+@pytest.mark.parametrize(("arguments", "status"), [("check", 1), ("check model.py --no-cache", 1), ("rules", 0)])
+@pytest.mark.parametrize("closed", [">&-", ">&- 2>&-"])
+def test_a_closed_stream_changes_no_status(arguments: str, status: int, closed: str, folder: Path) -> None:
+    command = f"{shlex.quote(sys.executable)} -m graphlint {arguments} {closed}"
+    done = subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, check=False, env=ENVIRONMENT)
+    assert (done.returncode, done.stdout, done.stderr) == (status, b"", b"")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_a_full_disk_behind_stdout_is_one_clear_line(folder: Path) -> None:
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        command = [sys.executable, "-m", "graphlint", "check", "--no-cache"]
+        done = subprocess.run(command, cwd=folder, stdout=full, stderr=subprocess.PIPE, check=False, env=ENVIRONMENT)
+    said = done.stderr.decode()
+    assert (done.returncode, said) == (2, "graphlint: the output cannot be written: no space left on device\n")
 
 
 def test_a_baseline_shrinks_and_fails_when_it_lists_too_much(folder: Path) -> None:
