@@ -127,7 +127,10 @@ def _left_out(outcome: Outcome, one: Plan, why: str) -> Outcome:
 def backend(device: str) -> str:
     """ "cuda" or "emulated"; raises `NoDevice` with what can be done instead."""
     if find_spec("torch") is None:
-        raise NoDevice("torch is not installed here, and confirming imports it", "`graphlint check` needs no torch")
+        raise NoDevice(
+            "torch is not installed here, and confirming imports it",
+            "install it into this environment; `graphlint check` needs none",
+        )
     import torch
 
     if device in ("auto", "cuda") and torch.cuda.is_available():
