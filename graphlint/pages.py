@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from graphlint import baseline, perfile, suppress
+from graphlint import baseline, suppress
 from graphlint.account import Account, Judged, Lines, Part
 from graphlint.config import Config
 from graphlint.merge import Place, merged, narrowed, place
@@ -85,7 +85,12 @@ class Chooser:
         return frozenset(page.code for page in self.registry.pages if self._is_active(page))
 
     @cached_property
-    def ignored(self) -> perfile.Ignored:
+    def ignored(self) -> Callable[[str], tuple[str, ...]]:
+        """The codes that the configuration leaves out in a file, by the file's path."""
+        if not self.config.per_file_ignores:
+            return lambda path: ()
+        from graphlint import perfile  # here because few configurations leave anything out
+
         return perfile.ignored(self.config)
 
     def page(self, file: str, inside: Entries, lines: Lines) -> Page:

@@ -16,7 +16,7 @@ Ignores = tuple[tuple[str, tuple[str, ...]], ...]
 
 def ignored(config: Config) -> Ignored:
     """What is left out in a file, by the file's path."""
-    return partial(_ignored, config.per_file_ignores, config.root) if config.per_file_ignores else lambda path: ()
+    return partial(_ignored, config.per_file_ignores, config.root)
 
 
 @lru_cache(maxsize=4096)

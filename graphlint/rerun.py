@@ -22,10 +22,9 @@ from graphlint import pages
 from graphlint.account import Part, needed, only_compiled, parts
 from graphlint.asked import Fact
 from graphlint.cache import looks, rows, store, tree
-from graphlint.cache.looks import Looks
+from graphlint.cache.looks import Looks, Writing
 from graphlint.cache.shelf import Shelf
 from graphlint.cache.tree import Entry, Slip, Told, Tree
-from graphlint.cache.writing import Writing
 from graphlint.check import accepted, accounts_of, check, found, judged, read_found, said_of, together, unlisted, validate
 from graphlint.config import Config
 from graphlint.discover import Discovery, Found

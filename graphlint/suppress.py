@@ -18,7 +18,6 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from graphlint import unmark
 from graphlint.notices import NO_REASON, UNKNOWN_CODE, UNUSED, notice
 from graphlint.record import NamedTuple
 from graphlint.source import Comment, Source, comments, lines
@@ -227,4 +226,8 @@ def unused(accepted: Iterable[Mark], active: Collection[str], sources: Mapping[s
 
 def _unused(mark: Mark, words: Collection[str], source: Source | None) -> Finding:
     told = notice(UNUSED, mark.span, f"nothing here is `{mark.code}`, so this suppresses nothing", "remove it")
-    return told if source is None else replace(told, fix=unmark.removal(source, mark.span, words))
+    if source is None:
+        return told
+    from graphlint import unmark  # here because few suppressions are useless
+
+    return replace(told, fix=unmark.removal(source, mark.span, words))

@@ -37,7 +37,7 @@ def test_checking_a_file_imports_nothing_heavy(model: Path) -> None:
     loaded = set(done.stderr.split())
     assert not [name for name in HEAVY + NEEDLESS if name in loaded]
     besides = [name for name in loaded if not name.startswith("graphlint_rules.")]  # a rule is a module
-    assert len(besides) < 236, "more modules than before are imported on the way to a check"
+    assert len(besides) < 210, "more modules than before are imported on the way to a check"
 
 
 def test_repeating_a_check_imports_next_to_nothing() -> None:

@@ -22,7 +22,6 @@ from graphlint.check import check as run
 from graphlint.check import check_sources, home, read_found, read_text
 from graphlint.commands import output as shown
 from graphlint.commands import progress, quick
-from graphlint.commands.around import Part
 from graphlint.commands.options import STDIN, agree, configured, overridden, with_baseline
 from graphlint.commands.output import Wanted
 from graphlint.config import Config
@@ -127,7 +126,8 @@ def _once(paths: Sequence[str], settings: Config, wanted: Wanted, options: Mappi
     """Check and show, and write what was asked for; gives the exit status."""
     with_baseline(settings, options)
     known = registry.load(settings.rules, settings.root, settings.packs)
-    part = Part(paths, settings) if options["around"] else None
+    # Imported only where it is asked for, like what keeps results.
+    part = import_module("graphlint.commands.around").Part(paths, settings) if options["around"] else None
     # Imported only where something is kept, which takes as long as reading a small file.
     keeper = None if options["no_cache"] or quick.is_off(os.environ) else import_module("graphlint.commands.cache")
     cache = keeper and keeper.opened(settings, options, started, paths if part is None else part.paths[:1])

@@ -4,7 +4,8 @@
     regions    where captured code is           machine    calls, globals, objects, summaries
     entry      arguments of a region            dispatch   what calling, indexing ... a value means, by its type
 
-Handlers register themselves by importing their modules, which happens here and nowhere else.
+Handlers register themselves by importing their modules, which happens here; the few that are imported when they are
+needed stand in `handlers.LATER` and `frame.LATER`.
 """
 
 from __future__ import annotations
@@ -22,20 +23,14 @@ from graphlint.interp import (
     comparisons,
     compiling,
     containers,
-    differentials,
     expressions,
     indexing,
-    matching,
     modules,
-    operator_functions,
     operators,
-    pickers,
     python,
     reflection,
     statements,
-    storages,
     transfers,
-    visiting,
     wrapped,
 )
 from graphlint.interp.grounding import grounded, narrowed
@@ -58,20 +53,14 @@ HANDLERS = (
     comparisons,
     compiling,
     containers,
-    differentials,
     expressions,
     indexing,
-    matching,
     modules,
-    operator_functions,
     operators,
-    pickers,
     python,
     reflection,
     statements,
-    storages,
     transfers,
-    visiting,
     wrapped,
 )
 

@@ -1,4 +1,7 @@
-"""Binding targets to values."""
+"""Binding targets to values.
+
+`x += y` on tensors, which writes in place: the name keeps its storage, so nothing is rebound.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from graphlint.values import (
     Number,
     Origin,
     Seq,
+    Tensor,
     Unknown,
     Value,
     join_all,
@@ -90,3 +94,14 @@ def _part(frame: Frame, value: Value, position: int, node: ast.AST) -> Value:
         if not isinstance(member, Nothing)
     ]
     return join_all(found) if found else Unknown()
+
+
+def is_tensor(value: Value) -> bool:
+    """Whether a value is a tensor wherever it is not None."""
+    held = [each for each in members(value) if not isinstance(each, Nothing)]
+    return bool(held) and all(isinstance(each, Tensor) for each in held)
+
+
+def in_place(old: Value, new: Value) -> Value:
+    """What is written, as what it was before."""
+    return new.replace(role=old.role) if isinstance(old, Tensor) and isinstance(new, Tensor) else new

@@ -6,13 +6,13 @@ import ast
 
 from graphlint.effects.table import lookup, methods
 from graphlint.events import HostArgument
-from graphlint.interp import operations, torch_attributes, torch_calls, untraced
+from graphlint.interp import torch_attributes, torch_calls, untraced
+from graphlint.interp.comparisons import is_numeric
 from graphlint.interp.decorating import is_kept_out, is_memoised
 from graphlint.interp.dispatch import ATTRIBUTES, CALLS, ELEMENTS, apply, attribute, count_unknown, element, item, register
-from graphlint.interp.equality import is_numeric
 from graphlint.interp.fields import constructor
 from graphlint.interp.frame import Frame
-from graphlint.interp.handlers import FUNCTIONS, METHODS, MODULE_METHODS, MethodHandler, device_tensor
+from graphlint.interp.handlers import METHODS, MODULE_METHODS, MethodHandler, device_tensor, handler_of
 from graphlint.interp.hooks import hooked, lent
 from graphlint.interp.kernels import is_kernel
 from graphlint.interp.objects import bound, class_member, is_module, record_of
@@ -181,16 +181,19 @@ def call_sequence(frame: Frame, callee: Seq, arguments: Arguments, node: ast.AST
 @register(CALLS, External)
 def call_external(frame: Frame, callee: External, arguments: Arguments, node: ast.AST) -> Value:
     name = callee.name
-    handler = FUNCTIONS.get(name)
+    handler = handler_of(name)
     if handler is not None:
         return handler(frame, arguments, node)
     if lookup(name) is not None:
         return torch_calls.call_row(frame, name, arguments, node, None)
     if name.startswith("torch.nn.") and name.rpartition(".")[2][:1].isupper():
         return ExternalObject(name, arguments)
-    found = operations.called(frame, name, arguments, node) if name.startswith("torch.ops.") else None
-    if found is not None:
-        return found
+    if name.startswith("torch.ops."):
+        from graphlint.interp import operations  # here because few files call operators of their own
+
+        found = operations.called(frame, name, arguments, node)
+        if found is not None:
+            return found
     count_unknown(frame, node)
     return Unknown()
 

@@ -1,6 +1,12 @@
 """Functions that code hands to `torch.compile` or `make_graphed_callables`: regions, as if a decorator had named them.
 
 Modules are handed over as well; their `forward` is a region anyhow.
+
+Functions that capture when they are called, and that code only makes: whoever calls them gets a graph.
+
+def graphed(f):                    quick = graphed(step)      # `step` is captured at the first call of `quick`
+    def run(x): ...
+    return run
 """
 
 from __future__ import annotations
@@ -8,13 +14,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from graphlint.captors import is_compile
+from graphlint.captors import captures, is_compile
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import first, function
 from graphlint.project import Module
 from graphlint.record import NamedTuple
 from graphlint.regions import Site, is_module_class
-from graphlint.syntax import stands_in
+from graphlint.syntax import stands_in, walk
 from graphlint.types import Target
 from graphlint.values import Arguments, Function, Graphed, Identity, Seq, Text, Unknown, Value, members
 
@@ -90,3 +96,24 @@ def _blocks(site: Site) -> Iterator[list[ast.stmt]]:
         yield from ([each] for each in site.module.source.tree.body if not isinstance(each, apart))
     elif isinstance(site.decl.node.body, list):
         yield site.decl.node.body
+
+
+MOST = 8
+
+
+def capturing_later(frame: Frame) -> Iterator[Function]:
+    """What code around captures returns or keeps in a variable or an attribute, if it captures and was not called yet."""
+    held = (*frame.returns, *frame.env.values())
+    found = {each: None for value in held for each in _closures(value) if _captures(each)}
+    called = {key[0] for key in frame.machine.summaries if isinstance(key, tuple)}
+    yield from [each for each in found if each not in called][:MOST]
+
+
+def _closures(value: Value) -> Iterator[Function]:
+    for each in members(value):
+        if isinstance(each, Function) and each.scope is not None and each.decl.name not in each.decl.module.symbols:
+            yield each
+
+
+def _captures(function: Function) -> bool:
+    return any(isinstance(each, ast.With) and captures(each) for each in walk(function.decl.node))

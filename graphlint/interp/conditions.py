@@ -11,14 +11,12 @@ import ast
 from graphlint.effects.table import lookup
 from graphlint.events import HostBranch
 from graphlint.interp.agreeing import agreed
+from graphlint.interp.asking import asked_place, kept_condition, looked_at
 from graphlint.interp.dispatch import apply, attribute
 from graphlint.interp.frame import Frame, State
 from graphlint.interp.isinstance import split
-from graphlint.interp.kept_conditions import kept_condition
-from graphlint.interp.looking import looked_at
 from graphlint.interp.mutation import path_of
 from graphlint.interp.naming import is_capturing, is_pinning
-from graphlint.interp.places import asked_place
 from graphlint.interp.ranks import asked_rank
 from graphlint.interp.untraced import ask, or_number
 from graphlint.platforms import platform

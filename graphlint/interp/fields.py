@@ -1,11 +1,14 @@
 """Records: dataclasses, named tuples and the outputs of models, whose constructor nobody wrote.
 
 Their attributes are the annotated names of the class and its bases, in that order.
+
+What optimizers hold: the parameters they were given, group by group.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from graphlint.interp.annotations import annotated
@@ -16,15 +19,19 @@ from graphlint.interp.record import Record
 from graphlint.outline import mentions
 from graphlint.project import ClassDecl, FunctionDecl, Project, Symbol, assigned
 from graphlint.syntax import last, last_called
+from graphlint.types import Confidence
 from graphlint.values import (
     Arguments,
     Bool,
     ExternalObject,
     Function,
     Instance,
+    Kind,
     Nothing,
     Number,
+    Place,
     Seq,
+    Table,
     Tensor,
     Text,
     Unknown,
@@ -161,3 +168,14 @@ def field_at(fields: list[Value], index: Number) -> Value:
     if 0 <= position < doubt:
         return there[position][0]
     return one_of(join_all([join_all(kept) for _, kept in there[doubt:] or there])) if there else Unknown()
+
+
+PARAMETER = Tensor(Place.DEVICE, Kind.FLOAT, None, Confidence.CERTAIN, "parameter")
+GROUPS = Seq("list", None, Table((("params", Seq("list", None, PARAMETER)),), Unknown()))
+"""`optimizer.param_groups`: tables with the parameters and the options of each group (torch 2.13 documentation)."""
+
+
+def held(bases: Iterable[str], name: str) -> Value | None:
+    """An attribute that an object has from being an optimizer, which one of its classes says; None if there is none."""
+    optimizer = name == "param_groups" and any(base.startswith("torch.optim.") for base in bases)
+    return GROUPS if optimizer else None

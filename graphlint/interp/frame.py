@@ -10,9 +10,10 @@ Expressions and statements are handled by the functions that register themselves
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from graphlint.events import Event
 from graphlint.interp.carried import Arm, Carried, Touch
@@ -23,37 +24,45 @@ from graphlint.types import Confidence, Span, Target
 from graphlint.values import Bool, Instance, Scope, Unknown, Value, join_all
 
 if TYPE_CHECKING:
+    from graphlint.interp.hanging import Left
     from graphlint.interp.machine import Machine
 
 E = TypeVar("E", bound=Callable[..., object])
 
-EXPRESSIONS: dict[type[ast.AST], Callable[..., Value]] = {}
-STATEMENTS: dict[type[ast.AST], Callable[..., None]] = {}
+LATER = {"Match": "matching", "Try": "trying", "TryStar": "trying"}
+"""Modules that execute kinds of statement which few functions have: imported when there is one."""
 
+
+class Executors(dict[type[ast.AST], Callable[..., None]]):
+    """What executes each kind of statement."""
+
+    def __missing__(self, kind: type[ast.AST]) -> Callable[..., None]:
+        import_module(f"graphlint.interp.{LATER[kind.__name__]}")
+        return self[kind]
+
+
+EXPRESSIONS: dict[type[ast.AST], Callable[..., Value]] = {}
+STATEMENTS = Executors()
 LONGEST_TEXT = 60
 NONE = Target.NONE
 
 
 def expression(*kinds: type[ast.expr]) -> Callable[[E], E]:
     """Register a function as the evaluator of these kinds of expression."""
-
-    def register(function: E) -> E:
-        for kind in kinds:
-            EXPRESSIONS[kind] = function  # type: ignore[assignment]  # E is any evaluator of that kind
-        return function
-
-    return register
+    return _entered(EXPRESSIONS, kinds)
 
 
 def statement(*kinds: type[ast.stmt]) -> Callable[[E], E]:
     """Register a function as the executor of these kinds of statement."""
+    return _entered(STATEMENTS, kinds)
 
-    def register(function: E) -> E:
-        for kind in kinds:
-            STATEMENTS[kind] = function  # type: ignore[assignment]  # E is any executor of that kind
+
+def _entered(table: dict[type[ast.AST], Any], kinds: Iterable[type[ast.AST]]) -> Callable[[E], E]:
+    def enter(function: E) -> E:
+        table.update(dict.fromkeys(kinds, function))
         return function
 
-    return register
+    return enter
 
 
 class Link(NamedTuple):
@@ -87,14 +96,6 @@ class Held(NamedTuple):
 
     owner: Instance | Scope | Module | FunctionDecl
     name: str
-
-
-class Left(NamedTuple):
-    """A hook that a function leaves on its object or on what it was given: the name of either, and the way from there."""
-
-    root: str
-    rest: str
-    hook: Hook
 
 
 class Summary:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from importlib import import_module
 
 from graphlint.interp.frame import Frame
 from graphlint.values import (
@@ -19,6 +20,25 @@ MethodHandler = Callable[[Frame, Value, Arguments, ast.AST], Value]
 FUNCTIONS: dict[str, FunctionHandler] = {}
 METHODS: dict[tuple[type[Value], str], MethodHandler] = {}
 MODULE_METHODS: dict[str, MethodHandler] = {}
+
+LATER = {
+    "operator.": "operator_functions",
+    "torch.ops.aten.": "operator_functions",
+    "torch.func.": "differentials",
+    "torch.autograd.functional.": "differentials",
+    "torch.nn.utils.stateless.": "differentials",
+}
+"""Modules of handlers that few files need, by how the names begin that they enter: imported when such a name is called."""
+_BEGINNINGS = tuple(LATER)
+
+
+def handler_of(name: str) -> FunctionHandler | None:
+    """What runs a function that is known by name."""
+    if name.startswith(_BEGINNINGS):
+        for beginning, module in LATER.items():
+            if name.startswith(beginning):
+                import_module(f"graphlint.interp.{module}")
+    return FUNCTIONS.get(name)
 
 
 def function(*names: str) -> Callable[[FunctionHandler], FunctionHandler]:

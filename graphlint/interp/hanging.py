@@ -15,9 +15,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from graphlint.interp.binding import own_name, parameters
-from graphlint.interp.frame import Frame, Held, Hook, Left, Summary
+from graphlint.interp.frame import Frame, Held, Hook, Summary
 from graphlint.interp.mutation import is_building, path_of
 from graphlint.project import FunctionDecl, Module
+from graphlint.record import NamedTuple
 from graphlint.syntax import stands_in, walk
 from graphlint.values import Function, Instance, Scope
 
@@ -33,6 +34,14 @@ NAMED_PARTS = frozenset({"named_children", "named_modules", "items"})
 DEEPEST = 3
 """Variables that stand for one another."""
 PAIRING = frozenset({"enumerate", "zip", "reversed", "list"})
+
+
+class Left(NamedTuple):
+    """A hook that a function leaves on its object or on what it was given: the name of either, and the way from there."""
+
+    root: str
+    rest: str
+    hook: Hook
 
 
 def hang(frame: Frame, name: str, hook: Hook) -> Held | None:

@@ -18,10 +18,10 @@ from graphlint.events import (
 )
 from graphlint.interp.dispatch import ITEMS, apply, attribute, item, register
 from graphlint.interp.frame import Frame, expression
-from graphlint.interp.indices import is_of_array, is_sure_mask
 from graphlint.interp.mutation import path_of, report_stored
 from graphlint.interp.naming import is_mask
 from graphlint.interp.objects import store_attribute
+from graphlint.interp.ranks import is_of_array, is_sure_mask
 from graphlint.interp.stores import stored_value
 from graphlint.interp.untraced import ask, or_number
 from graphlint.syntax import last

@@ -1,4 +1,7 @@
-"""`nn.Module` and its kin: registering, containers, hooks, and functions that call what they are given."""
+"""`nn.Module` and its kin: registering, containers, hooks, and functions that call what they are given.
+
+Functions that a module is told to run over its parts: `module.apply(function)` over modules, `_apply` over tensors.
+"""
 
 from __future__ import annotations
 
@@ -350,3 +353,22 @@ def super_attribute(frame: Frame, value: SuperValue, name: str, node: ast.AST) -
     if found is not None:
         return found
     return Method(receiver, name) if isinstance(receiver, Instance) else Unknown()
+
+
+@module_method("apply")
+def over_modules(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    """The parts come first; what runs before a capture, such as setting weights, is no part of it."""
+    function = first(arguments, 0, "fn")
+    if function is not None and frame.recording:
+        for each in members(join(receiver, submodule(frame, receiver))):
+            if not isinstance(each, Unknown):
+                apply(frame, function, Arguments((each,)), node)
+    return receiver
+
+
+@module_method("_apply")
+def over_tensors(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    function = first(arguments, 0, "fn")
+    if function is not None and frame.recording:
+        apply(frame, function, Arguments((PARAMETER,)), node)
+    return receiver

@@ -15,13 +15,12 @@ from graphlint.interp.appended import filled
 from graphlint.interp.binding import bind, defaults, parameters
 from graphlint.interp.carried import key_of
 from graphlint.interp.dispatch import ATTRIBUTES, ITEMS, apply, attribute, item, register
-from graphlint.interp.fields import constructor, field_at, fill
+from graphlint.interp.fields import constructor, field_at, fill, held
 from graphlint.interp.frame import Frame, Summary
 from graphlint.interp.late import explore
 from graphlint.interp.makers import passed
 from graphlint.interp.members import is_counter, late_writers
 from graphlint.interp.naming import is_host
-from graphlint.interp.optimizers import held
 from graphlint.interp.record import Record
 from graphlint.interp.room import DEEPEST_CONSTRUCTION
 from graphlint.interp.taken_along import along

@@ -1,9 +1,12 @@
-"""Effects of what a call does, as the effects table has them, turned into events."""
+"""Effects of what a call does, as the effects table has them, turned into events.
+
+Clocks that are read to tell how long something took: what a replay does not read again, it does not compute with.
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from graphlint import events
 from graphlint.effects import grammar
@@ -12,7 +15,7 @@ from graphlint.effects.table import happens
 from graphlint.interp import untraced, warmth
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
-from graphlint.interp.measured import is_measured
+from graphlint.project import FunctionDecl
 from graphlint.syntax import last, stands_in, walk
 from graphlint.types import Confidence, Target
 from graphlint.values import (
@@ -228,3 +231,42 @@ EMITTERS: dict[str, Emitter] = {
     "remark": _remark,
     "break": lambda f, row, e, facts, node, sure: f.emit(events.GraphBreak, node, sure, construct=short(row), why=e.why),
 }
+
+
+def is_measured(decl: FunctionDecl | None, node: ast.AST) -> bool:
+    """Whether a clock is read for a duration that decides nothing: `took = time.time() - start`, and its `start`."""
+    if decl is None:
+        return False
+    differences = [each for each in decl.every(ast.BinOp) if isinstance(each.op, ast.Sub)]
+    ends = [each for each in differences if each.left is node]
+    if ends:
+        return all(_is_only_told(decl, each) for each in ends)
+    starts = list(_bound_to(decl, node))
+    taken = [each for each in differences if isinstance(each.right, ast.Name) and each.right.id in starts]
+    return bool(taken) and _reads(decl, starts) == len(taken) and all(_is_only_told(decl, each) for each in taken)
+
+
+def _bound_to(decl: FunctionDecl, value: ast.AST) -> Iterator[str]:
+    """The variables that are bound to an expression."""
+    for each in decl.every(ast.Assign):
+        if each.value is value:
+            yield from (target.id for target in each.targets if isinstance(target, ast.Name))
+
+
+def _reads(decl: FunctionDecl, names: list[str]) -> int:
+    return sum(isinstance(each.ctx, ast.Load) and each.id in names for each in decl.every(ast.Name))
+
+
+def _is_only_told(decl: FunctionDecl, difference: ast.BinOp) -> bool:
+    """Whether no condition and no product rests on a duration, nor on the variable that holds it."""
+    names = list(_bound_to(decl, difference))
+    deciding = [*decl.every(ast.Compare), *(each for each in decl.every(ast.BinOp) if _is_product(each))]
+    return not any(
+        part is difference or (isinstance(part, ast.Name) and part.id in names) for each in deciding for part in walk(each)
+    )
+
+
+def _is_product(node: ast.BinOp) -> bool:
+    """A product or remainder that is more than another unit: `(end - start) * 1000`."""
+    scaled = isinstance(node.left, ast.Constant) or isinstance(node.right, ast.Constant)
+    return isinstance(node.op, (ast.Mult, ast.Mod, ast.Pow, ast.MatMult)) and not scaled

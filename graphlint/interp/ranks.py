@@ -1,4 +1,7 @@
-"""What code proves of the ranks of tensors: `if x.ndim == 2:`, `assert x.dim() == 3`, `batch, length = x.shape`."""
+"""What code proves of the ranks of tensors: `if x.ndim == 2:`, `assert x.dim() == 3`, `batch, length = x.shape`.
+
+What an index says of that which it is looked up in.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,8 @@ from collections.abc import Callable
 
 from graphlint.interp.frame import Frame
 from graphlint.interp.mutation import path_of
-from graphlint.values import Nothing, Tensor, Value, join_all, members
+from graphlint.types import Confidence
+from graphlint.values import Kind, Nothing, Number, Place, Seq, SliceValue, Tensor, Value, join_all, members
 
 COMPARISONS: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
     ast.Eq: operator.eq,
@@ -94,3 +98,27 @@ def note_unpacked(frame: Frame, node: ast.Assign) -> None:
 
 def _of(member: Value, rank: int) -> Value:
     return member.replace(rank=rank) if isinstance(member, Tensor) and member.rank is None else member
+
+
+def is_of_array(index: Value, written: ast.expr) -> bool:
+    """Whether an index has a list of numbers beside a slice, `x[:, [0, 2]]`, which only arrays of some kind take."""
+    if not isinstance(written, ast.Tuple) or not isinstance(index, Seq) or index.items is None:
+        return False
+    cuts = any(isinstance(part, SliceValue) for part in index.items)
+    return cuts and any(
+        isinstance(part, Seq) and part.form == "list" and all(isinstance(each, Number) for each in members(part.element()))
+        for part in index.items
+    )
+
+
+def is_sure_mask(part: Value) -> bool:
+    """Whether a component of an index is surely a mask on the device: what it selects from is a tensor there."""
+    found = [each for each in members(part) if not isinstance(each, Nothing)]
+    return all(
+        isinstance(each, Tensor)
+        and each.place is Place.DEVICE
+        and each.kind is Kind.BOOL
+        and each.rank != 0
+        and each.sure is Confidence.CERTAIN
+        for each in found
+    ) and bool(found)

@@ -11,9 +11,8 @@ from dataclasses import replace
 from graphlint.events import BackwardRun, Event, HostMutation, Rebound, UnknownCall
 from graphlint.interp.capturing import leave_open
 from graphlint.interp.carried import Touch, carried
-from graphlint.interp.compiling import Handed, handed_at
+from graphlint.interp.compiling import Handed, capturing_later, handed_at
 from graphlint.interp.context import as_input
-from graphlint.interp.deferred import capturing_later
 from graphlint.interp.dispatch import apply, item
 from graphlint.interp.frame import Frame, Link, Summary
 from graphlint.interp.hanging import at_import

@@ -5,18 +5,16 @@ from __future__ import annotations
 import ast
 
 from graphlint.interp.agreeing import note_arms
-from graphlint.interp.assignment import assign
+from graphlint.interp.asking import NOTES
+from graphlint.interp.assignment import assign, in_place, is_tensor
 from graphlint.interp.capturing import step_in, step_out
 from graphlint.interp.carried import branch_of, loop_of
 from graphlint.interp.conditions import Test, asserting, test
 from graphlint.interp.context import enter, switch, take_switch
 from graphlint.interp.decorating import decorate
 from graphlint.interp.dispatch import element
-from graphlint.interp.failing import catches, keep_answers, surely_raised
 from graphlint.interp.frame import Frame, State, restrict, statement
-from graphlint.interp.in_place import in_place, is_tensor
 from graphlint.interp.indexing import store_item
-from graphlint.interp.kept_conditions import NOTES
 from graphlint.interp.leaving import note_exit
 from graphlint.interp.left_behind import doubt_left_behind
 from graphlint.interp.memo import BODY, ORELSE, REST
@@ -33,14 +31,12 @@ from graphlint.project import ClassDecl, imported
 from graphlint.syntax import walk
 from graphlint.types import Confidence, Target
 from graphlint.values import (
-    Bool,
     ClassValue,
     External,
     Function,
     Instance,
     Nothing,
     Number,
-    Opaque,
     Seq,
     Text,
     Value,
@@ -276,39 +272,6 @@ def run_break(frame: Frame, node: ast.Break) -> None:
 def run_continue(frame: Frame, node: ast.Continue) -> None:
     frame.continues.append(frame.save())
     frame.live = Target.NONE
-
-
-@statement(ast.Try, *([ast.TryStar] if hasattr(ast, "TryStar") else []))
-def run_try(frame: Frame, node: ast.Try) -> None:
-    before, outer = frame.save(), frame.ceiling
-    returned, left = len(frame.returns), len(frame.breaks) + len(frame.continues)
-    frame.run(node.body)
-    middle = State(dict(frame.env), frame.live)
-    ended = before.live and not middle.live and returned == len(frame.returns)
-    raised = surely_raised(frame, node.body, bool(ended) and left == len(frame.breaks) + len(frame.continues))
-    frame.run(node.orelse)
-    ends = [State(frame.env, frame.live)]
-    tried = len(frame.returns) > returned and not frame.live
-    returned = len(frame.returns)
-    for handler in node.handlers:
-        frame.merge(before, State(middle.env, middle.live or before.live))
-        if handler.name:
-            frame.env[handler.name] = Opaque()
-        ceiling, frame.ceiling = frame.ceiling, outer if catches(handler, raised) else Confidence.POSSIBLE
-        frame.run(handler.body)
-        keep_answers(frame, node, handler, middle.env)
-        frame.ceiling = ceiling
-        ends.append(State(frame.env, frame.live))
-    if tried:
-        # `try: return answer() except ...: return False`: the constant stands for a failure, not for an answer.
-        frame.returns[returned:] = [value for value in frame.returns[returned:] if not isinstance(value, (Bool, Nothing))]
-    frame.merge(*ends)
-    if node.finalbody:
-        # It runs on every call, also behind a `return` by which the body passes over what was done once.
-        live, ceiling = frame.live, frame.ceiling
-        frame.live, frame.ceiling = live or before.live, outer
-        frame.run(node.finalbody)
-        frame.live, frame.ceiling = frame.live & live, ceiling
 
 
 @statement(ast.With, ast.AsyncWith)

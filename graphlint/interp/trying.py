@@ -1,4 +1,4 @@
-"""Bodies of `try` that surely fail: their handlers run on every call, while others are for what hardly ever happens."""
+"""`try`: the handlers of a body that surely fails run on every call, others are for what hardly ever happens."""
 
 from __future__ import annotations
 
@@ -6,11 +6,45 @@ import ast
 import builtins
 from collections.abc import Iterator, Mapping
 
-from graphlint.interp.frame import Frame
+from graphlint.interp.frame import Frame, State, statement
 from graphlint.syntax import last, walk
-from graphlint.values import EITHER, Bool, Seq, Table, Value
+from graphlint.types import Confidence
+from graphlint.values import EITHER, Bool, Nothing, Opaque, Seq, Table, Value
 
 ANY = "BaseException"
+
+
+@statement(ast.Try, *([ast.TryStar] if hasattr(ast, "TryStar") else []))
+def run_try(frame: Frame, node: ast.Try) -> None:
+    before, outer = frame.save(), frame.ceiling
+    returned, left = len(frame.returns), len(frame.breaks) + len(frame.continues)
+    frame.run(node.body)
+    middle = State(dict(frame.env), frame.live)
+    ended = before.live and not middle.live and returned == len(frame.returns)
+    raised = surely_raised(frame, node.body, bool(ended) and left == len(frame.breaks) + len(frame.continues))
+    frame.run(node.orelse)
+    ends = [State(frame.env, frame.live)]
+    tried = len(frame.returns) > returned and not frame.live
+    returned = len(frame.returns)
+    for handler in node.handlers:
+        frame.merge(before, State(middle.env, middle.live or before.live))
+        if handler.name:
+            frame.env[handler.name] = Opaque()
+        ceiling, frame.ceiling = frame.ceiling, outer if catches(handler, raised) else Confidence.POSSIBLE
+        frame.run(handler.body)
+        keep_answers(frame, node, handler, middle.env)
+        frame.ceiling = ceiling
+        ends.append(State(frame.env, frame.live))
+    if tried:
+        # `try: return answer() except ...: return False`: the constant stands for a failure, not for an answer.
+        frame.returns[returned:] = [value for value in frame.returns[returned:] if not isinstance(value, (Bool, Nothing))]
+    frame.merge(*ends)
+    if node.finalbody:
+        # It runs on every call, also behind a `return` by which the body passes over what was done once.
+        live, ceiling = frame.live, frame.ceiling
+        frame.live, frame.ceiling = live or before.live, outer
+        frame.run(node.finalbody)
+        frame.live, frame.ceiling = frame.live & live, ceiling
 
 
 def surely_raised(frame: Frame, body: list[ast.stmt], ended: bool) -> frozenset[str]:
@@ -18,23 +52,23 @@ def surely_raised(frame: Frame, body: list[ast.stmt], ended: bool) -> frozenset[
 
     None of them if it may as well come to its end.
     """
-    missing = next((name for statement in body if (name := _lookup_fails(frame, statement))), "")
+    missing = next((name for part in body if (name := _lookup_fails(frame, part))), "")
     if missing:
         return frozenset({missing})
     return frozenset(_named(body)) if ended else frozenset()
 
 
 def _named(body: list[ast.stmt]) -> Iterator[str]:
-    for node in (each for statement in body for each in walk(statement)):
+    for node in (each for part in body for each in walk(part)):
         if isinstance(node, ast.Raise):
             yield ANY if node.exc is None else last(node.exc.func if isinstance(node.exc, ast.Call) else node.exc) or ANY
         elif isinstance(node, ast.Assert):
             yield "AssertionError"
 
 
-def _lookup_fails(frame: Frame, statement: ast.stmt) -> str:
+def _lookup_fails(frame: Frame, node: ast.stmt) -> str:
     """What `value = {}["key"]` raises, where the container is known to hold no such thing."""
-    match statement:
+    match node:
         case ast.Expr(value=ast.Subscript() as looked) | ast.Assign(value=ast.Subscript() as looked):
             return _missing(_container(frame, looked.value), looked.slice)
     return ""
@@ -73,9 +107,9 @@ def keep_answers(frame: Frame, node: ast.Try, handler: ast.ExceptHandler, tried:
             frame.env[name] = answer
 
 
-def _given(statement: ast.stmt, kind: type[ast.expr]) -> Iterator[str]:
+def _given(node: ast.stmt, kind: type[ast.expr]) -> Iterator[str]:
     """The variable that a statement binds to an expression of some kind."""
-    match statement:
+    match node:
         case ast.Assign(targets=[ast.Name(id=name)], value=value) if isinstance(value, kind):
             yield name
 
