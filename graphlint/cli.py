@@ -100,7 +100,7 @@ def main() -> NoReturn:
 
 def _failed(error: Exception) -> int:
     """Say what nobody expected; a full disk behind stdout is no fault of graphlint's."""
-    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None:
         click.echo(f"graphlint: the output cannot be written: {why(error)}", err=True)
         return 2
     if os.environ.get(TRACEBACK):

@@ -74,6 +74,12 @@ def test_links_between_pages_lead_somewhere(path: Path) -> None:
         assert (path.parent / target).exists(), f"{path.name}: {target}"
 
 
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_files_that_are_named_exist(path: Path) -> None:
+    named = re.findall(r"`((?:graphlint|tests|fixtures|examples)/[\w/.-]+\.\w+)`", path.read_text())
+    assert [each for each in named if not (ROOT / each).exists()] == []
+
+
 def test_the_commands_of_the_readme_run(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "model.py").write_text(FAULTY)

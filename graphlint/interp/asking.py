@@ -30,6 +30,8 @@ def note_condition(frame: Frame, node: ast.Assign, value: Value) -> None:
     match node.targets:
         case [ast.Name(id=name)] if _asks_place(node.value) and _keeps_only_such(frame, name):
             asked = {each.id for each in walk(node.value) if isinstance(each, ast.Name)}
+            if name in asked:
+                return  # what it asks about is gone
             held = tuple((each, frame.env[each]) for each in sorted(asked) if each in frame.env)
             known = frame.kept.get(name)
             is_other = known is not None and known.test is not node.value

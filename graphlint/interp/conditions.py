@@ -107,7 +107,7 @@ def _asked(frame: Frame, node: ast.expr, construct: str) -> Test:
             value = frame.eval(node)
             return _truthy(frame, target, value, inner, construct)
         case ast.Name(id=name) if name in frame.kept and (kept := kept_condition(frame, name)) is not None:
-            return test(frame, kept, construct)
+            return _asked_by(frame, name, kept, construct)
     value = frame.eval(node)
     return (
         _about_platform(frame, node, value)
@@ -115,6 +115,15 @@ def _asked(frame: Frame, node: ast.expr, construct: str) -> Test:
         or _about_rank(frame, node, construct)
         or _truthy(frame, node, value, node, construct)
     )
+
+
+def _asked_by(frame: Frame, name: str, kept: ast.expr, construct: str) -> Test:
+    """What the condition that a variable keeps says, which does not ask for that variable again."""
+    outer = frame.kept
+    frame.kept = {other: condition for other, condition in outer.items() if other != name}
+    outcome = test(frame, kept, construct)
+    frame.kept = outer
+    return outcome
 
 
 def _about_platform(frame: Frame, node: ast.expr, value: Value) -> Test | None:

@@ -258,7 +258,9 @@ def split_text(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AS
     return Seq("list", None, Text())
 
 
-TAKING = ("clear", "discard", "pop", "remove")
+TAKING = (
+    "clear", "difference_update", "discard", "intersection_update", "pop", "remove", "symmetric_difference_update",
+)  # fmt: skip
 
 
 def adds_for_good(frame: Frame, container: Seq, value: Value, node: ast.AST) -> bool:

@@ -90,7 +90,6 @@ class Facts:
         self.everywhere = True
         yield
         self.everywhere = False
-        self.varies = False
 
     def device(self, parameter: str) -> bool | None:
         found = self._placed(parameter, Place.DEVICE)

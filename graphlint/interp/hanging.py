@@ -152,16 +152,20 @@ def removes(decl: FunctionDecl) -> bool:
 
 
 def at_import(machine: Machine, module: Module) -> None:
-    """Register what a file registers when it is imported, on modules that its variables hold."""
-    if REGISTERING not in module.source.text or module in machine.imported:
-        return
+    """Register what a file registers when it is imported, on modules that its variables hold.
+
+    Comes before anything in the file runs, so that what its functions do does not depend on what ran before them.
+    """
     machine.imported.add(module)
-    frame = machine.toplevel(module)
+    if REGISTERING not in module.source.text:
+        return
+    frame, outer = machine.toplevel(module), machine.begin()
     for node in module.source.tree.body:
         if isinstance(node, (ast.Expr, ast.Assign, ast.For)) and any(
             _registers(machine, module, each) for each in walk(node)
         ):
             frame.run([node])
+    machine.ends(outer)
 
 
 def _registers(machine: Machine, module: Module, node: ast.AST) -> bool:

@@ -152,6 +152,8 @@ class Machine:
     def _summary(self, function: Function, env: dict[str, Value], frame: Frame | None, node: ast.AST) -> Summary | None:
         """The same, by what the parameters hold: calls that are written in different ways are often one."""
         decl = function.decl
+        if decl.module not in self.imported:
+            hanging.at_import(self, decl.module)
         recording = frame is None or frame.recording
         key = (decl, function.scope, function.receiver, tuple(env.values()), recording, self.lent)
         known = self.summaries.get(key)

@@ -45,11 +45,14 @@ def default_sure(frame: Frame, device: Value | None, made_by: str) -> Confidence
     """How sure that is: models are often made, and methods called on them, under `with torch.device(...)`."""
     if frame.devices or not (device is None or isinstance(device, Nothing)):
         return Confidence.CERTAIN
-    # What a constructor reserves for later, without a word on where, is meant for the device.
-    reserved = made_by == "torch.empty" and frame.receiver is not None and not frame.recording
-    if frame.machine.writes or reserved:
+    if frame.machine.writes or is_reserving(frame, made_by):
         return Confidence.POSSIBLE
     return Confidence.LIKELY if is_device_default(frame.module) else Confidence.CERTAIN
+
+
+def is_reserving(frame: Frame, name: str) -> bool:
+    """Whether a constructor reserves memory for later: without a word on where, it is meant for the device."""
+    return name == "torch.empty" and frame.receiver is not None and not frame.recording
 
 
 def placed(frame: Frame, facts: Facts, value: Value) -> Value:

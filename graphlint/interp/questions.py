@@ -89,7 +89,7 @@ def one_of(nodes: Sequence[ast.expr]) -> frozenset[object] | None:
 def _constant(node: ast.expr) -> object:
     match node:
         case ast.Constant(value=value):
-            return (value,)
+            return type(value), value  # `1 == True`
         case ast.Attribute(value=ast.Name(id=owner), attr=name) if owner[:1].isupper() and name.isupper():
             return (owner, name)
     return None
@@ -106,8 +106,8 @@ def _which(key: Key | None, among: frozenset[object], holds: bool, words: set[st
     """Whether something is one of these; whether a flag is `True` is what the flag says itself."""
     if key is None:
         return None
-    if among in ({(True,)}, {(False,)}):
-        return Question(key, None, holds is (among == {(True,)}), frozenset(words))
+    if among in ({(bool, True)}, {(bool, False)}):
+        return Question(key, None, holds is (among == {(bool, True)}), frozenset(words))
     return Question(key, among, holds, frozenset(words))
 
 
@@ -116,7 +116,7 @@ def _cases(pattern: ast.pattern) -> frozenset[object] | None:
         case ast.MatchValue(value=value):
             return one_of((value,))
         case ast.MatchSingleton(value=single):
-            return frozenset([(single,)])
+            return frozenset([(type(single), single)])
         case ast.MatchAs(pattern=ast.pattern() as inner):
             return _cases(inner)
         case ast.MatchOr(patterns=patterns):

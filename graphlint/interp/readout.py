@@ -83,7 +83,8 @@ def _read_entry(
     Nothing if they must be read as a whole and are too much work.
     """
     try:
-        at_import(machine, module)
+        if module not in machine.imported:
+            at_import(machine, module)
         for entered in enter(machine, entry, reached):
             if whole and machine.left <= 0:
                 return

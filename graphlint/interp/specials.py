@@ -10,7 +10,7 @@ from graphlint.interp.frame import Frame
 from graphlint.interp.objects import record_of
 from graphlint.project import ClassDecl, Outside, Project
 from graphlint.syntax import last_called
-from graphlint.values import Arguments, Function, Instance, Tensor, Text, Value, on_device
+from graphlint.values import Arguments, Function, Instance, Tensor, Text, Value, members, on_device
 
 BINARY: dict[type[ast.operator], str] = {
     ast.Add: "add",
@@ -94,11 +94,12 @@ def texted(frame: Frame, owner: Instance, construct: str, node: ast.AST, depth: 
             if _may_hold_tensors(frame, owner):
                 special(frame, owner, name, (Text(),) if name == "__format__" else (), node)
             return
-    for each in fields(frame, owner) if is_record(project, owner.decl) else ():
-        if isinstance(each, Instance) and depth:
-            yield from texted(frame, each, "repr", node, depth - 1)
-        else:
+    held = fields(frame, owner) if is_record(project, owner.decl) else []
+    for each in (part for value in held for part in members(value)):
+        if not isinstance(each, Instance):
             yield each
+        elif depth:
+            yield from texted(frame, each, "repr", node, depth - 1)
 
 
 def _may_hold_tensors(frame: Frame, owner: Instance) -> bool:

@@ -8,7 +8,7 @@ import functools
 from graphlint.effects.grammar import MISSING
 from graphlint.interp.frame import Frame
 from graphlint.project import Module
-from graphlint.syntax import walk
+from graphlint.syntax import last_called, walk
 
 SETTERS = {"validate_args": "set_default_validate_args"}
 """The function that sets what a parameter is where nobody gives it (torch 2.13 documentation)."""
@@ -32,22 +32,22 @@ def _sets(call: ast.Call, setter: str) -> bool:
 DEVICE_SETTERS = ("set_default_device", "set_default_tensor_type")
 
 
+@functools.lru_cache(maxsize=512)
 def is_device_default(module: Module) -> bool:
     """Whether a file makes a device the place of tensors that name none; it may set it back, out of sight of a call."""
     text = module.source.text
-    return "set_default_" in text and any(each in text for each in DEVICE_SETTERS) and _device_default(module)
-
-
-@functools.lru_cache(maxsize=64)
-def _device_default(module: Module) -> bool:
-    return any(
-        isinstance(each, ast.Call) and any(_sets(each, setter) for setter in DEVICE_SETTERS) and not _is_host(each.args[0])
+    return any(each in text for each in DEVICE_SETTERS) and any(
+        last_called(each) in DEVICE_SETTERS
+        and any(not _is_host(given) for given in (*each.args, *(word.value for word in each.keywords)))
         for each in walk(module.source.tree)
+        if isinstance(each, ast.Call)
     )
 
 
 def _is_host(given: ast.expr) -> bool:
     """The host by name, the default of the default, or a type of tensors on the host."""
+    if isinstance(given, ast.Call) and last_called(given) == "device" and given.args:
+        return _is_host(given.args[0])
     if isinstance(given, ast.Constant):
         return given.value is None or (isinstance(given.value, str) and "cuda" not in given.value)
     text = ast.unparse(given)

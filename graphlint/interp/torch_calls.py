@@ -15,8 +15,10 @@ from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
 from graphlint.interp.frozen import note_frozen
 from graphlint.interp.handlers import MODULE_METHODS
+from graphlint.interp.placement import is_reserving
 from graphlint.interp.raising import raise_effects, short
 from graphlint.interp.results import MODULE, result
+from graphlint.interp.switches import is_device_default
 from graphlint.types import Confidence
 from graphlint.values import (
     Arguments,
@@ -45,7 +47,8 @@ def call_row(
     receiver: Value | None = None,
 ) -> Value:
     """Call what the row of `name` describes."""
-    given = (name, arguments, owner, receiver, frame.devices[-1] if frame.devices else None, bool(frame.machine.writes))
+    here = (is_device_default(frame.module), is_reserving(frame, name), bool(frame.machine.writes))
+    given = (name, arguments, owner, receiver, frame.devices[-1] if frame.devices else None, here)
     known = frame.machine.silent.get(given)
     if known is not None:
         return known
