@@ -131,3 +131,49 @@ class Model(nn.Module):
 def test_most_callers_give_the_numbers_where_a_tensor_is_taken_too(check_text: CheckText) -> None:
     found = [each for each in check_text(SIZES).findings if each.confidence is not Confidence.POSSIBLE]
     assert not found
+
+
+SWITCHES = """import os
+
+import torch
+from torch import nn
+
+FLAG = os.environ.get("SHOWN_FLAG", "0") == "1"
+MOVING = os.environ.get("SHOWN_MOVING", "0") == "1"
+
+
+def move():
+    global MOVING
+    MOVING = True
+
+
+class Model(nn.Module):
+    def forward(self, x: torch.Tensor):
+{body}
+        return x
+"""
+GUARDED = "        if {test}:\n            x.item()"
+NESTED = """        def inner():
+            if FLAG:
+                x.item()
+        FLAG = self.debug
+        inner()"""
+
+
+@pytest.mark.parametrize(
+    ("body", "opens"),
+    [
+        (GUARDED.format(test="FLAG"), False),
+        (NESTED, True),
+        (f'        flag = os.getenv("SHOWN_A") == "1"\n{GUARDED.format(test="flag")}', False),
+        (f"        flag = FLAG\n        flag |= self.debug\n{GUARDED.format(test='flag')}", True),
+        (f"        flag = FLAG\n        for flag in self.flags:\n            pass\n{GUARDED.format(test='flag')}", True),
+        (f"        flag = FLAG\n        (flag := self.flag)\n{GUARDED.format(test='flag')}", True),
+        (GUARDED.format(test='os.getenv("SHOWN_B", default="1") == "1"'), True),
+        (GUARDED.format(test='os.getenv("SHOWN_B", default="0") == "1"'), False),
+        (GUARDED.format(test='int(os.getenv("SHOWN_C", "\u00b2")) == 1'), True),
+        (GUARDED.format(test="MOVING"), True),
+    ],
+)
+def test_only_what_nobody_can_open_is_shut(body: str, opens: bool, check_text: CheckText) -> None:
+    assert any(each.code == "GL101" for each in check_text(SWITCHES.format(body=body)).findings) is opens

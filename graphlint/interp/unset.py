@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from graphlint.interp.frame import Frame
 from graphlint.interp.members import methods
@@ -15,7 +17,7 @@ from graphlint.interp.memo import BODY, ORELSE, REST, leaves
 from graphlint.modules import Assigned
 from graphlint.outline import mentions
 from graphlint.project import FunctionDecl, Module
-from graphlint.syntax import last, walk
+from graphlint.syntax import BLOCKS, bound, last, stands_in, walk
 from graphlint.values import FALSE, Instance, Nothing
 
 DEEPEST = 4
@@ -25,6 +27,7 @@ LAUNCHED = re.compile(r"RANK|WORLD|NODE|MASTER|SLURM|OMPI|VISIBLE|DEVICE|PORT|AD
 """Words in the names of variables that launchers and schedulers set."""
 
 UNKNOWN = object()
+REBINDING = r"\bglobal\b[^\n#]*\b{name}\b|^[ \t]*{name}\s*[-+|&^]="
 CONVERTING = frozenset({"bool", "int", "str", "lower", "strip", "upper"})
 
 
@@ -49,10 +52,11 @@ def _shut_part(frame: Frame, node: ast.If) -> str:
 class _Search:
     """A look for the switches that a condition rests on."""
 
-    __slots__ = ("found", "frame")
+    __slots__ = ("decl", "found", "frame")
 
     def __init__(self, frame: Frame) -> None:
         self.frame = frame
+        self.decl = frame.decl
         self.found = False
 
     def answer(self, module: Module, node: ast.expr, depth: int) -> object:
@@ -88,10 +92,13 @@ class _Search:
         return (one == other) is isinstance(op, (ast.Eq, ast.Is))
 
     def _called(self, module: Module, node: ast.Call, depth: int) -> object:
+        if _asks_environment(node.func):
+            key, default = _argument(node, 0, "key"), _argument(node, 1, "default")
+            if key is None or not _is_switch(key) or any(each.arg is None for each in node.keywords):
+                return UNKNOWN
+            self.found = True
+            return None if default is None else self.answer(module, default, depth)
         match node:
-            case ast.Call(func=func, args=[ast.Constant() as name, *rest]) if _asks_environment(func) and _is_switch(name):
-                self.found = True
-                return self.answer(module, rest[0], depth) if rest else None
             case ast.Call(func=ast.Name(id=name), args=[inner]) if name in CONVERTING:
                 return _converted(name, self.answer(module, inner, depth))
             case ast.Call(func=ast.Attribute(value=inner, attr=name), args=[]) if name in CONVERTING:
@@ -107,7 +114,7 @@ class _Search:
             body = [each for each in decl.node.body if not _is_docstring(each)] if isinstance(decl.node.body, list) else []
             only = body[0] if len(body) == 1 else None
             given = only.value if isinstance(only, ast.Return) else None
-            return UNKNOWN if given is None else self.answer(decl.module, given, depth)
+            return UNKNOWN if given is None else self._elsewhere(decl.module, decl, given, depth)
         if not isinstance(func, ast.Attribute) or not last(func.value).isupper():
             return UNKNOWN
         made = self.frame.machine.toplevel(module).eval(func.value)
@@ -127,21 +134,75 @@ class _Search:
             root = root.value  # type: ignore[assignment]
         if not isinstance(root, ast.Name):
             return UNKNOWN
-        if module is self.frame.module and root.id in self.frame.env:
-            return self._local(node, depth) if root is node else UNKNOWN
+        if self.decl is not None and root.id in _own(self.decl):
+            return self._local(self.decl, node, depth) if isinstance(node, ast.Name) else UNKNOWN
         found = self.frame.machine.project.dotted(module, node)
-        if isinstance(found, Assigned) and len(found.values) == 1:
-            return self.answer(found.module, found.values[0], depth)
+        if not isinstance(found, Assigned) or len(found.values) != 1:
+            return UNKNOWN
+        before = self.found
+        held = self._elsewhere(found.module, None, found.values[0], depth)
+        if held is UNKNOWN or not (_is_rebound(found) or _is_of_outer(self.decl, root.id)):
+            return held
+        self.found = before
         return UNKNOWN
 
-    def _local(self, node: ast.Name | ast.Attribute, depth: int) -> object:
+    def _elsewhere(self, module: Module, decl: FunctionDecl | None, node: ast.expr, depth: int) -> object:
+        """What an expression answers among the variables of a function, or of a file."""
+        outer, self.decl = self.decl, decl
+        held = self.answer(module, node, depth)
+        self.decl = outer
+        return held
+
+    def _local(self, decl: FunctionDecl, node: ast.Name, depth: int) -> object:
         """A variable of the function that is bound once."""
-        decl, name = self.frame.summary.decl, last(node)
-        if decl is None or name in decl.signature.order:
+        stores = [each for each in decl.every(ast.Name) if each.id == node.id and not isinstance(each.ctx, ast.Load)]
+        given = [each.value for each in decl.every(ast.Assign) if stores and stores[0] in each.targets]
+        if node.id in decl.signature.order or len(stores) != 1 or not given or not _is_of(decl, stores[0]):
             return UNKNOWN
-        bound = ((each.value, to) for each in decl.every(ast.Assign) for to in each.targets)
-        given = [value for value, to in bound if isinstance(to, ast.Name) and to.id == name]
-        return self.answer(self.frame.module, given[0], depth) if len(given) == 1 else UNKNOWN
+        return self.answer(decl.module, given[0], depth)
+
+
+@lru_cache(maxsize=16)
+def _own(decl: FunctionDecl) -> frozenset[str]:
+    """The variables of a function; what stands in the text decides, not what was run before."""
+    declared: list[ast.Global | ast.Nonlocal] = [*decl.every(ast.Global), *decl.every(ast.Nonlocal)]
+    shared = {name for each in declared for name in each.names}
+    return frozenset({*bound(decl.node), *decl.signature.order} - shared)
+
+
+def _is_of(decl: FunctionDecl, node: ast.AST) -> bool:
+    """Whether a node of a function stands in none of the functions inside."""
+    inner = (*decl.every(ast.FunctionDef), *decl.every(ast.AsyncFunctionDef))
+    return not any(stands_in((each,), node) for each in inner if each is not decl.node)
+
+
+def _is_of_outer(decl: FunctionDecl | None, name: str) -> bool:
+    """Whether a function around this one has a variable of that name."""
+    around = _around(decl.module.source.tree.body, decl.node) if decl is not None else ()
+    return any(
+        name in bound(each) or any(name == given.arg for given in walk(each.args) if isinstance(given, ast.arg))
+        for each in around
+    )
+
+
+def _around(body: Sequence[ast.AST], node: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """The functions among some statements in which a node stands; those that it does not stand in are not parsed."""
+    line = getattr(node, "lineno", 0)
+    for each in [part for part in body if getattr(part, "lineno", 0) <= line][-1:]:
+        if each is node:
+            return
+        if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield each
+        for field in BLOCKS[type(each)]:
+            yield from _around(getattr(each, field), node)
+
+
+def _is_rebound(variable: Assigned) -> bool:
+    """Whether a function of its file binds a variable anew, or a statement adds to it."""
+    symbols = variable.module.symbols.items()
+    names = [name for name, held in symbols if any(getattr(each, "value", None) is variable.values[0] for each in held)]
+    text = variable.module.source.text
+    return any(re.search(REBINDING.format(name=name), text, re.MULTILINE) for name in names)
 
 
 def _joined(is_or: bool, parts: list[object]) -> object:
@@ -162,7 +223,7 @@ def _converted(name: str, held: object) -> object:
             return bool(held)
         case "int", bool() | int():
             return int(held)
-        case "int", str() if held.isdigit():
+        case "int", str() if held.isdecimal():
             return int(held)
         case "str", str():
             return held
@@ -175,6 +236,11 @@ def _is_docstring(node: ast.stmt) -> bool:
 
 def _is_environment(node: ast.expr) -> bool:
     return last(node) == "environ"
+
+
+def _argument(call: ast.Call, position: int, name: str) -> ast.expr | None:
+    named = (word.value for word in call.keywords if word.arg == name)
+    return call.args[position] if position < len(call.args) else next(named, None)
 
 
 def _asks_environment(func: ast.expr) -> bool:
