@@ -156,7 +156,7 @@ GUARDED = "        if {test}:\n            x.item()"
 NESTED = """        def inner():
             if FLAG:
                 x.item()
-        FLAG = self.debug
+        FLAG = x.shape[0] > 2
         inner()"""
 
 
@@ -166,9 +166,9 @@ NESTED = """        def inner():
         (GUARDED.format(test="FLAG"), False),
         (NESTED, True),
         (f'        flag = os.getenv("SHOWN_A") == "1"\n{GUARDED.format(test="flag")}', False),
-        (f"        flag = FLAG\n        flag |= self.debug\n{GUARDED.format(test='flag')}", True),
+        (f"        flag = FLAG\n        flag |= x.shape[0] > 2\n{GUARDED.format(test='flag')}", True),
         (f"        flag = FLAG\n        for flag in self.flags:\n            pass\n{GUARDED.format(test='flag')}", True),
-        (f"        flag = FLAG\n        (flag := self.flag)\n{GUARDED.format(test='flag')}", True),
+        (f"        flag = FLAG\n        (flag := x.shape[0] > 2)\n{GUARDED.format(test='flag')}", True),
         (GUARDED.format(test='os.getenv("SHOWN_B", default="1") == "1"'), True),
         (GUARDED.format(test='os.getenv("SHOWN_B", default="0") == "1"'), False),
         (GUARDED.format(test='int(os.getenv("SHOWN_C", "\u00b2")) == 1'), True),
