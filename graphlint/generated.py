@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 
 from graphlint.discover import Discovery, Found
@@ -74,23 +75,23 @@ def origin(text: bytes) -> str:
 
 
 def without_templates(
-    discovery: Discovery, made: Callable[[Found], Made] = made, classes: Callable[[Found], Collection[str]] = classes
+    discovery: Discovery, say: Callable[[Found], Made], define: Callable[[Found], Collection[str]]
 ) -> Discovery:
-    """Leave the templates among the files to what was generated from them; `made` and `classes` say what is in files."""
+    """Leave the templates among the files to what was generated from them; `say` and `define` are `made` and `classes`."""
     # A template without classes may capture by other means, which nothing shows to be in what was made from it.
-    templates = [(found, there, classes(found)) for found, there in _templates(discovery.files, made)]
+    templates = [(found, there, define(found)) for found, there in _templates(discovery.files, say)]
     left = {found.name for found, there, names in templates if names and there.issuperset(names)}
     files = tuple(each for each in discovery.files if each.name not in left)
     return discovery._replace(files=files, templates=tuple(sorted(left)))
 
 
-def _templates(files: Sequence[Found], made: Callable[[Found], Made]) -> Iterator[tuple[Found, set[str]]]:
+def _templates(files: Sequence[Found], say: Callable[[Found], Made]) -> Iterator[tuple[Found, set[str]]]:
     """The files from which others were generated, with the classes that stand in these."""
     paths = {str(each.path): each for each in files}
     there: dict[str, set[str]] = {}
     origins: dict[str, str] = {}
     for each in files:
-        said = made(each)
+        said = say(each)
         if said.origin and (path := _template(str(each.path), said.origin, paths)):
             there.setdefault(path, set()).update(said.classes)
             origins[str(each.path)] = path
@@ -110,15 +111,5 @@ def _comes_back(path: str, origins: Mapping[str, str]) -> bool:
 def _template(path: str, named: str, paths: Collection[str]) -> str:
     """The file that is meant: below a folder around the generated file, or beside it under the same name."""
     beside = os.path.join(os.path.dirname(path), os.path.basename(named))
-    candidates = (*(os.path.normpath(os.path.join(folder, named)) for folder in _around(path)), beside)
+    candidates = (*(os.path.normpath(os.path.join(folder, named)) for folder in Path(path).parents), beside)
     return next((each for each in candidates if each != path and each in paths), "")
-
-
-def _around(path: str) -> Iterator[str]:
-    folder = os.path.dirname(path)
-    while True:
-        yield folder
-        above = os.path.dirname(folder)
-        if above == folder:
-            return
-        folder = above

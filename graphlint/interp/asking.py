@@ -114,12 +114,11 @@ def _only_asked(frame: Frame) -> frozenset[str]:
 
 
 def _read(decl: FunctionDecl) -> frozenset[str]:
-    asked = {each.left for each in walk(decl.node) if isinstance(each, ast.Compare) and asks_for_none(each)}
-    others: set[str] = set()
-    for each in walk(decl.node):
-        if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Load) and each not in asked:
-            others.add(each.attr)
-        elif isinstance(each, ast.Assign) and isinstance(each.value, ast.Constant) and each.value.value is None:
+    asked = {each.left for each in decl.every(ast.Compare) if asks_for_none(each)}
+    read = (each for each in decl.every(ast.Attribute) if isinstance(each.ctx, ast.Load) and each not in asked)
+    others = {each.attr for each in read}
+    for each in decl.every(ast.Assign):
+        if isinstance(each.value, ast.Constant) and each.value.value is None:
             others.update(target.attr for target in each.targets if isinstance(target, ast.Attribute))
     return frozenset(each.attr for each in asked if isinstance(each, ast.Attribute)) - others
 

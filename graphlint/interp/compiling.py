@@ -20,7 +20,7 @@ from graphlint.interp.handlers import first, function
 from graphlint.project import Module
 from graphlint.record import NamedTuple
 from graphlint.regions import Site, is_module_class
-from graphlint.syntax import stands_in, walk
+from graphlint.syntax import stands_in
 from graphlint.types import Target
 from graphlint.values import Arguments, Function, Graphed, Identity, Seq, Text, Unknown, Value, members
 
@@ -105,6 +105,8 @@ def capturing_later(frame: Frame) -> Iterator[Function]:
     """What code around captures returns or keeps in a variable or an attribute, if it captures and was not called yet."""
     held = (*frame.returns, *frame.env.values())
     found = {each: None for value in held for each in _closures(value) if _captures(each)}
+    if not found:
+        return
     called = {key[0] for key in frame.machine.summaries if isinstance(key, tuple)}
     yield from [each for each in found if each not in called][:MOST]
 
@@ -116,4 +118,4 @@ def _closures(value: Value) -> Iterator[Function]:
 
 
 def _captures(function: Function) -> bool:
-    return any(isinstance(each, ast.With) and captures(each) for each in walk(function.decl.node))
+    return any(map(captures, function.decl.every(ast.With)))

@@ -19,7 +19,7 @@ from graphlint.interp.frame import Frame, Held, Hook, Summary
 from graphlint.interp.mutation import is_building, path_of
 from graphlint.project import FunctionDecl, Module
 from graphlint.record import NamedTuple
-from graphlint.syntax import stands_in, walk
+from graphlint.syntax import stands_in, stored, walk
 from graphlint.values import Function, Instance, Scope
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def take_down(frame: Frame) -> None:
 def handed_on(frame: Frame, function: Function, node: ast.AST) -> Iterator[None]:
     """While a function runs, what it is given has the hooks that the caller has registered, by the parameter's name."""
     machine, outer = frame.machine, frame.machine.lent
-    inside = dict(_handed(frame, function, node)) if isinstance(node, ast.Call) else {}
+    inside = dict(_handed(frame, function, node)) if isinstance(node, ast.Call) and _knows_hooked(frame) else {}
     added = [held for held in inside if held not in machine.hooks]
     if added:
         machine.lent = (*outer, *((held, tuple(inside[held])) for held in added))
@@ -88,6 +88,17 @@ def handed_on(frame: Frame, function: Function, node: ast.AST) -> Iterator[None]
         machine.lent = outer
         for held in added:
             machine.hooks.pop(held, None)
+
+
+def _knows_hooked(frame: Frame) -> bool:
+    """Whether the code around may name a module with a hook; most code of a project never does."""
+    owners = {held.owner for held in frame.machine.hooks}
+    scope: Scope | None = frame.scope
+    while scope is not None:
+        if scope in owners:
+            return True
+        scope = scope.parent
+    return frame.module in owners or frame.receiver in owners or frame.decl in owners
 
 
 def _handed(frame: Frame, function: Function, node: ast.Call) -> Iterator[tuple[Held, list[Hook]]]:
@@ -222,15 +233,23 @@ def name_of(frame: Frame, node: ast.expr, depth: int = DEEPEST) -> str:
 
 def _meant(frame: Frame, node: ast.Name, depth: int) -> str:
     """`part = self.norm`: what a variable stands for."""
-    assigned = frame.decl.every(ast.Assign) if frame.decl is not None and node.id not in frame.inputs else []
-    bound = [each for each in assigned if _binds(each, node.id)]
-    if len(bound) == 1 and isinstance(bound[0].value, (ast.Attribute, ast.Subscript)):
-        return name_of(frame, bound[0].value, depth - 1)
-    return ""
+    if frame.decl is None or node.id in frame.inputs:
+        return ""
+    known = frame.machine.read.bound_once.get(frame.decl)
+    if known is None:
+        known = frame.machine.read.bound_once[frame.decl] = _bound_once(frame.decl)
+    value = known.get(node.id)
+    return name_of(frame, value, depth - 1) if isinstance(value, (ast.Attribute, ast.Subscript)) else ""
 
 
-def _binds(node: ast.Assign, name: str) -> bool:
-    return any(isinstance(each, ast.Name) and each.id == name for target in node.targets for each in walk(target))
+def _bound_once(decl: FunctionDecl) -> dict[str, ast.expr]:
+    """The variables that one assignment of a function binds, with what it binds them to."""
+    found: dict[str, list[ast.expr]] = {}
+    for each in decl.every(ast.Assign):
+        for target in stored(each):
+            if isinstance(target, ast.Name):
+                found.setdefault(target.id, []).append(each.value)
+    return {name: values[0] for name, values in found.items() if len(values) == 1}
 
 
 def _loops(frame: Frame) -> list[ast.For]:

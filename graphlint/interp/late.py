@@ -14,7 +14,7 @@ from graphlint.interp.frame import Summary
 from graphlint.interp.members import Written, is_property, late_writers, writes
 from graphlint.interp.record import Record
 from graphlint.project import FunctionDecl
-from graphlint.syntax import bound, stored, walk
+from graphlint.syntax import bound, stands_in, stored, walk
 from graphlint.values import (
     EITHER,
     Bool,
@@ -198,22 +198,28 @@ def _stands_alone(machine: Machine, value: Instance, decl: FunctionDecl, node: a
     parts = list(walk(node))
     used = {each.id for each in parts if isinstance(each, ast.Name)}
     own = own_name(decl)
-    if not used.isdisjoint(decl.signature.order[1:]) or not used.isdisjoint(bound(decl.node) - {own}):
+    variables, kept = _bindings(machine, decl, own)
+    if not used.isdisjoint(variables):
         return False
     asked = {each.attr for each in parts if isinstance(each, ast.Attribute) and _is(each.value, own)}
-    if any(late_writers(machine, value.decl, name) for name in asked) or not asked.isdisjoint(_stored_in(decl, own)):
+    if any(late_writers(machine, value.decl, name) for name in asked) or not asked.isdisjoint(kept):
         return False
-    return not any(_holds(each, node) for kind in BLOCKS for each in decl.every(kind)) and not any(
+    return not any(stands_in((each,), node) for kind in BLOCKS for each in decl.every(kind)) and not any(
         (each.lineno, each.col_offset) < (node.lineno, node.col_offset) for kind in LEAVING for each in decl.every(kind)
     )
 
 
+def _bindings(machine: Machine, decl: FunctionDecl, own: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The variables of a method, and the attributes of its object that it binds."""
+    known = machine.read.bindings.get(decl)
+    if known is None:
+        variables = frozenset((*bound(decl.node), *decl.signature.order)) - {own}
+        known = machine.read.bindings[decl] = variables, frozenset(_stored_in(decl, own))
+    return known
+
+
 def _is(node: ast.expr, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
-
-
-def _holds(block: ast.AST, node: ast.expr) -> bool:
-    return any(each is node for each in walk(block))
 
 
 def _stored_in(decl: FunctionDecl, own: str) -> set[str]:

@@ -46,7 +46,9 @@ class Read:
 
     def __init__(self) -> None:
         self.asked: dict[ast.FunctionDef, Asked] = {}
+        self.bindings: dict[FunctionDecl, tuple[frozenset[str], frozenset[str]]] = {}
         self.binders: dict[ClassDecl, dict[str, list[ast.FunctionDef]]] = {}
+        self.bound_once: dict[FunctionDecl, dict[str, ast.expr]] = {}
         self.counted: dict[tuple[ClassDecl, str], bool] = {}
         self.reaches: dict[tuple[ClassDecl, str], Reach] = {}
         self.registers: dict[ast.FunctionDef, bool] = {}

@@ -176,7 +176,12 @@ def _leaves_zeros(story: Story, captured: Captured, before: int, backward: int) 
     """Whether gradients are zeroed in place behind both passes: the captured one and every replay start from zeros."""
     inside = story.between(backward, captured.end, Verb.METHOD)
     warm = story.between(before, captured.begin, Verb.METHOD)
-    return all(any(act.name in ("zero_grad", "zero_") for _, act in each) for each in (inside, warm))
+    return all(any(map(_zeroes, (act for _, act in each))) for each in (inside, warm))
+
+
+def _zeroes(act: Act) -> bool:
+    """Whether an act fills gradients with zeros: `optimizer.zero_grad(set_to_none=False)`, `p.grad.zero_()`."""
+    return act.name == "zero_grad" or (act.name == "zero_" and "grad" in act.text)
 
 
 def unscaled(story: Story) -> Told:
