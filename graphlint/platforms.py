@@ -37,5 +37,10 @@ def answered(test: ast.expr) -> bool | None:
             answers = [answered(each) for each in parts]
             return settling if settling in answers else None if None in answers else not settling
         case ast.Call(args=[], keywords=[]) | ast.Name() | ast.Attribute():
-            return platform(last_called(test))
+            return platform(last_called(test)) if isinstance(test, ast.Call) or is_question(last_called(test)) else None
     return None
+
+
+def is_question(name: str) -> bool:
+    """Whether a variable's name asks something: `is_npu`, `hip_available`, and no plain word such as `neuron`."""
+    return "_" in name.strip("_")

@@ -67,7 +67,7 @@ def _note(frame: Frame, value: Value, node: ast.AST, kind: str, live: Target) ->
         while isinstance(inner, Graphed):
             inner = inner.function
         if isinstance(inner, Function) and isinstance(inner.decl.node, ast.FunctionDef) and not _is_region(frame, inner):
-            frame.machine.handed.append(Handed(inner, frame.module, node, kind, live))
+            frame.machine.handed[Handed(inner, frame.module, node, kind, live)] = None
 
 
 def _is_region(frame: Frame, found: Function) -> bool:

@@ -19,7 +19,7 @@ from graphlint.interp.mutation import path_of
 from graphlint.interp.naming import is_capturing, is_pinning
 from graphlint.interp.ranks import asked_rank
 from graphlint.interp.untraced import ask, or_number
-from graphlint.platforms import platform
+from graphlint.platforms import is_question, platform
 from graphlint.record import NamedTuple
 from graphlint.types import Confidence, Target
 from graphlint.values import (
@@ -128,12 +128,12 @@ def _asked_by(frame: Frame, name: str, kept: ast.expr, construct: str) -> Test:
 
 def _about_platform(frame: Frame, node: ast.expr, value: Value) -> Test | None:
     """`if is_npu():` and the like: code for another platform runs under no CUDA graph; `if in_capture_mode():` does."""
-    if isinstance(node, ast.Call) and not node.args and not node.keywords:
-        node = node.func
+    called = isinstance(node, ast.Call) and not node.args and not node.keywords
+    node = node.func if isinstance(node, ast.Call) and called else node
     name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
     if not name or not all(isinstance(each, (Unknown, Opaque, Bool)) for each in members(value)):
         return None
-    answer = True if _is_yes(name, value) else platform(name)
+    answer = True if _is_yes(name, value) else platform(name) if called or is_question(name) else None
     if answer is None:
         return None
     if isinstance(node, ast.Attribute) and any(isinstance(each, Tensor) for each in members(frame.eval(node.value))):

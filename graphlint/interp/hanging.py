@@ -253,11 +253,10 @@ def _bound_once(decl: FunctionDecl) -> dict[str, ast.expr]:
 
 
 def _loops(frame: Frame) -> list[ast.For]:
-    """The loops of a function; a constructor is run without its declaration, so those of its class."""
+    """The loops of a function, or of a file."""
     if frame.decl is not None:
         return frame.decl.every(ast.For)
-    within = frame.module.source.tree if frame.owner is None else frame.owner.node
-    return [each for each in walk(within) if isinstance(each, ast.For)]
+    return [each for each in walk(frame.module.source.tree) if isinstance(each, ast.For)]
 
 
 def _iterated(node: ast.expr) -> str:

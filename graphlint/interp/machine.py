@@ -87,7 +87,7 @@ class Machine:
         self.watched: tuple[ClassDecl, list[Arguments]] | None = None
         self.writes: list[tuple[Instance, dict[str, Value]]] = []
         self.captures: list[Capture] = []
-        self.handed: list[Handed] = []
+        self.handed: dict[Handed, None] = {}
         self.capturing = 0
         self.libraries: set[str] = set()
         self.operations: dict[tuple[Module, str], FunctionDecl | None] = {}
