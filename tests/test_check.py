@@ -20,6 +20,7 @@ from graphlint.registry import Registry, registry
 from graphlint.rule import Rule, finding
 from graphlint.source import Source, parse
 from graphlint.types import Confidence, Effect, Finding, Region, Report, Span, Step, Target
+from tests.conftest import CheckText
 
 TEXT = "def f(x):\n    y = x.item()\n    return x.item()\n"
 FIRST, SECOND = Span("x.py", 2, 8, 2, 16), Span("x.py", 3, 11, 3, 19)
@@ -298,3 +299,68 @@ def test_a_folder_inside_a_package_belongs_to_it(
     report = check([str(tmp_path)], Config(root=tmp_path), rules, interpret)
     assert sorted(each.code for each in report.findings) == codes
     assert [each.region.name for each in report.regions] == ["pkg.kernels.model.Model.forward"]
+
+
+CALLED = """import argparse
+import functools
+import io
+import json
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+
+def spare(x):
+    return x.nonzero()
+
+
+@dataclass
+class Base:
+    part: torch.Tensor
+
+    def __post_init__(self):
+        self.size = self.part.sum().item()
+        self.pick = spare
+
+
+@dataclass
+class Derived(Base):
+    other: int = 0
+
+
+class Written(Base):
+    def __init__(self):
+        self.part = None
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.held = Derived(torch.zeros(4))
+
+    def forward(self, x: torch.Tensor):
+        {line}
+        return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "messages"),
+    [
+        ("sorted([x, x], key=functools.cmp_to_key(mycmp=lambda a, b: a.item()))", ["`a.item()` reads"]),
+        ("sorted([x, x], key=functools.cmp_to_key(lambda a, b: a.item()))", ["`a.item()` reads"]),
+        ("sorted([x, x], key=functools.cmp_to_key())", []),
+        ("one, two = Derived(x), Derived(x)\n        one is two == one", ["part.sum().item()", "`==`"]),
+        ("one, two = Derived(x), Derived(x)\n        one is two is one", ["part.sum().item()"]),
+        ('json.dump({"a": 1}, io.StringIO())', ["`json.dump` "]),
+        ('json.dumps({"a": 1})', ["`json.dumps` "]),
+        ("argparse.Namespace(rate=1)", []),
+        ("Derived(x)", ["part.sum().item()"]),
+        ("Written()", []),
+        ("x = self.held.pick(x)", ["nonzero"]),
+    ],
+)
+def test_what_python_calls_itself_is_followed(line: str, messages: list[str], check_text: CheckText) -> None:
+    found = [each.message for each in check_text(CALLED.format(line=line)).findings]
+    assert [word in text for word, text in zip(messages, found, strict=True)] == [True] * len(messages)

@@ -67,7 +67,7 @@ def starmap(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     return Seq("iter", None, apply(frame, first(arguments) or Unknown(), given, node))
 
 
-@function("itertools.takewhile", "itertools.dropwhile", "itertools.filterfalse")
+@function("builtins.filter", "itertools.takewhile", "itertools.dropwhile", "itertools.filterfalse")
 def chosen(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     callee, whole = first(arguments) or Unknown(), first(arguments, 1) or Unknown()
     held = element(frame, whole, node)
@@ -83,14 +83,23 @@ def compress(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     return Seq("iter", None, element(frame, whole, node))
 
 
-@function("json.dumps", "json.dump")
+@function("json.dumps")
 def encoded(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    return _encoded(frame, "json.dumps", arguments, node)
+
+
+@function("json.dump")
+def encoded_to_file(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    return _encoded(frame, "json.dump", arguments, node)
+
+
+def _encoded(frame: Frame, name: str, arguments: Arguments, node: ast.AST) -> Value:
     """A tensor is no word of JSON's: it is handed to `default`, where there is one."""
     default, given = arguments.keyword("default"), first(arguments, 0, "obj")
     if default is not None:
         for tensor in tensors_in(given):
             apply(frame, default, Arguments((tensor,)), node)
-    return call_row(frame, "json.dumps", arguments, node, None)
+    return call_row(frame, name, arguments, node, None)
 
 
 @special("random.sample", "random.choices")

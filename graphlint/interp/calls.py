@@ -10,7 +10,7 @@ from graphlint.interp import torch_attributes, torch_calls, untraced
 from graphlint.interp.comparisons import is_numeric
 from graphlint.interp.decorating import is_kept_out, is_memoised
 from graphlint.interp.dispatch import ATTRIBUTES, CALLS, ELEMENTS, apply, attribute, count_unknown, element, item, register
-from graphlint.interp.fields import constructor
+from graphlint.interp.fields import AFTER, constructor
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import METHODS, MODULE_METHODS, MethodHandler, device_tensor, handler_of
 from graphlint.interp.hooks import hooked, lent
@@ -111,9 +111,15 @@ def call_class(frame: Frame, callee: ClassValue, arguments: Arguments, node: ast
         and not is_module(frame.machine, callee.decl)
     ):
         frame.machine.construct_recorded(frame, instance, node)
-    if frame.recording and "__post_init__" in callee.decl.members:
-        special(frame, instance, "__post_init__", (), node)
+    if frame.recording and _is_finished(frame, callee.decl):
+        special(frame, instance, AFTER, (), node)
     return instance
+
+
+def _is_finished(frame: Frame, decl: ClassDecl) -> bool:
+    """Whether a constructor that nobody wrote calls a method of the class at its end."""
+    project = frame.machine.project
+    return project.member(decl, AFTER) is not None and constructor(project, decl) is None
 
 
 @register(CALLS, Instance)

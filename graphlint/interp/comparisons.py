@@ -75,7 +75,7 @@ def eval_compare(frame: Frame, node: ast.Compare) -> Value:
     result: Value = TRUE
     for position, (op, part) in enumerate(zip(node.ops, node.comparators)):
         right = frame.eval(part)
-        if isinstance(left, Instance) and isinstance(right, Instance):
+        if isinstance(left, Instance) and isinstance(right, Instance) and not isinstance(op, IDENTITY):
             _by_fields(frame, left, right, node)
         result = compare(frame, op, left, right, node)
         if position < len(node.ops) - 1:
@@ -115,7 +115,7 @@ def _of_objects(frame: Frame, op: ast.cmpop, left: Value, right: Value, node: as
 
 def _by_fields(frame: Frame, left: Instance, right: Instance, node: ast.Compare) -> None:
     """Records are compared field by field, and each answer is asked for its truth."""
-    held = None if isinstance(node.ops[0], IDENTITY) else specials.compared_records(frame, left, right)
+    held = specials.compared_records(frame, left, right)
     if held is not None:
         frame.emit(HostCompare, node, min(held.sure, Confidence.LIKELY), builtin="==")
 

@@ -55,10 +55,15 @@ def container(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     return Seq(form, None, element(frame, value, node))
 
 
-@function("types.SimpleNamespace", "argparse.Namespace")
+@function("types.SimpleNamespace")
 def namespace(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
-    """Attributes that anybody may set: what constants they hold, a configuration decides."""
     call_row(frame, "types.SimpleNamespace", arguments, node, None)
+    return parsed(frame, arguments, node)
+
+
+@function("argparse.Namespace")
+def parsed(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    """Attributes that anybody may set: what constants they hold, a configuration decides."""
     return Table(tuple((name, loosened(value)) for name, value in arguments.keywords), Unknown())
 
 

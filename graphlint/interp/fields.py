@@ -91,9 +91,10 @@ def fill(machine: Machine, instance: Instance, record: Record) -> None:
             spread = None if arguments is None else _spread(arguments)
             given = given if spread is None else join(given, one_of(spread))
         record.write(name, given, True)
-    symbol = instance.decl.members.get(AFTER, [None])[-1]
+    owner, symbols = machine.project.member(instance.decl, AFTER) or (instance.decl, [])
+    symbol = symbols[-1] if symbols else None
     if isinstance(symbol, ast.FunctionDef) and not mentions(symbol, "super"):
-        after = Function(instance.decl.module.function(symbol, instance.decl, AFTER), instance, None, instance.decl)
+        after = Function(owner.module.function(symbol, owner, AFTER), instance, None, owner)
         machine.execute(after, bind(machine, after, Arguments()), Summary(AFTER), recording=False)
 
 

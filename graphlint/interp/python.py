@@ -214,14 +214,6 @@ def map_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     return Seq("iter", None, apply(frame, callee, Arguments(parts), node))
 
 
-@function("builtins.filter")
-def filter_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
-    callee, *rest = arguments.positional or (Unknown(),)
-    held = element(frame, rest[0], node) if rest else Unknown()
-    truth(frame, held if isinstance(callee, Nothing) else apply(frame, callee, Arguments((held,)), node), node, "filter")
-    return Seq("iter", None, held)
-
-
 @function("builtins.iter", "builtins.reversed", "itertools.chain.from_iterable", "itertools.cycle")
 def iterate(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     value = first(arguments)

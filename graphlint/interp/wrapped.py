@@ -8,7 +8,7 @@ from graphlint.events import LibraryRefused
 from graphlint.interp.conditions import truth
 from graphlint.interp.dispatch import ATTRIBUTES, CALLS, apply, attribute, register
 from graphlint.interp.frame import Frame
-from graphlint.interp.handlers import function
+from graphlint.interp.handlers import first, function
 from graphlint.types import Confidence, Target
 from graphlint.values import (
     Arguments,
@@ -78,7 +78,7 @@ COMPARER, REFERENCE = "functools.cmp_to_key.made", "weakref.ref.made"
 
 @function("functools.cmp_to_key")
 def key_of_comparison(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
-    return Partial(External(COMPARER), arguments)
+    return Partial(External(COMPARER), Arguments((first(arguments, 0, "mycmp") or Unknown(),)))
 
 
 @function(COMPARER)
