@@ -57,15 +57,35 @@ def _parts(branch: ast.If, one: ast.AST, other: ast.AST) -> bool:
 
 
 def happens_once(act: Act) -> bool:
-    """Whether an act stands under an `if` about an attribute that the same branch sets: the next round passes it by."""
+    """Whether an act stands under an `if` about a flag that the same branch turns over: the next round passes it by."""
     return any(
-        isinstance(each, ast.If) and stands_in(each.body, act.node) and _asked(each.test) & _set(each.body)
+        isinstance(each, ast.If) and stands_in(each.body, act.node) and _turned_over(each.test, each.body)
         for each in walk(act.frame.module.source.tree)
     )
 
 
-def _asked(test: ast.expr) -> set[str]:
-    return {spelled(part) for part in walk(test) if isinstance(part, ast.Attribute)}
+def _turned_over(test: ast.expr, body: list[ast.stmt]) -> bool:
+    """Whether a condition that holds is sure to fail behind some statements; what only counts down may hold again."""
+    match test:
+        case ast.BoolOp(op=ast.And(), values=parts):
+            return any(_turned_over(part, body) for part in parts)
+        case ast.Compare(left=flag, ops=[ast.Is()], comparators=[ast.Constant(value=None)]):
+            return any(not isinstance(value, ast.Constant) or value.value is not None for value in _assigned(flag, body))
+        case ast.UnaryOp(op=ast.Not(), operand=flag):
+            return any(isinstance(value, ast.Constant) and bool(value.value) for value in _assigned(flag, body))
+    return any(isinstance(value, ast.Constant) and not value.value for value in _assigned(test, body))
+
+
+def _assigned(flag: ast.expr, body: list[ast.stmt]) -> Iterator[ast.expr]:
+    """What some statements assign to a name or an attribute, further conditions and loops apart."""
+    if not isinstance(flag, (ast.Name, ast.Attribute)):
+        return
+    for each in body:
+        if isinstance(each, (ast.With, ast.Try)):
+            yield from _assigned(flag, each.body)
+        elif isinstance(each, (ast.Assign, ast.AnnAssign)) and each.value is not None:
+            if any(spelled(to) == spelled(flag) for to in stored(each)):
+                yield each.value
 
 
 def _set(body: list[ast.stmt]) -> set[str]:
