@@ -14,7 +14,6 @@ from graphlint.interp.handlers import device_tensor, first, function, method
 from graphlint.interp.indexing import other_entry, with_entry
 from graphlint.interp.mutation import path_of, report_growth
 from graphlint.interp.objects import store_attribute
-from graphlint.interp.told_again import adds_for_good
 from graphlint.interp.torch_calls import call_row
 from graphlint.types import Confidence
 from graphlint.values import (
@@ -103,7 +102,7 @@ def dict_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
 def append(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
     assert isinstance(receiver, Seq)
     value = arguments.positional[-1] if arguments.positional else Unknown()
-    if not adds_for_good(frame, receiver, value, node):
+    if receiver.form != "set" or not _adds_for_good(frame, value, node):
         report_growth(frame, node)
     if receiver.items is not None and receiver.rest is None and len(receiver.items) < 16:
         changed = receiver.replace(items=(*receiver.items, value))
@@ -111,6 +110,12 @@ def append(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -
         changed = Seq(receiver.form, None, join(receiver.element(), value))
     write_back(frame, node, changed)
     return Nothing()
+
+
+def _adds_for_good(frame: Frame, value: Value, node: ast.AST) -> bool:
+    from graphlint.interp.told_again import adds_for_good  # here because few files keep sets
+
+    return adds_for_good(frame, value, node)
 
 
 @method(Seq, "extend", "update")

@@ -17,9 +17,9 @@ TAKING = (
 )  # fmt: skip
 
 
-def adds_for_good(frame: Frame, container: Seq, value: Value, node: ast.AST) -> bool:
+def adds_for_good(frame: Frame, value: Value, node: ast.AST) -> bool:
     """Whether a call adds to a set what every call of the same shapes adds, and nothing near its owner takes out."""
-    if container.form != "set" or not _is_constant(value):
+    if not _is_constant(value):
         return False
     match node:
         case ast.Call(func=ast.Attribute(value=ast.Attribute(value=owner, attr=name), attr="add")):
