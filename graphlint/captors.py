@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from graphlint.project import ClassDecl, FunctionDecl, Module, Project
 from graphlint.record import NamedTuple
-from graphlint.syntax import last, last_called, receiver_name, walk
+from graphlint.syntax import TRIES, last, last_called, receiver_name, walk
 
 CAPTURING_WORDS = ("graph(", "make_graphed_callables", "torch.compile", "capture_begin")
 CAPTURING = re.compile(r"\bgraph\(|make_graphed_callables|torch\.compile|capture_begin")
@@ -101,7 +101,7 @@ def _functions(
             yield node, owner
         elif isinstance(node, ast.ClassDef):
             yield from _functions(node.body, module.class_(node, node.name), module)
-        elif isinstance(node, (ast.If, ast.Try)):
+        elif isinstance(node, (ast.If, TRIES)):
             yield from _functions(node.body, owner, module)
 
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from graphlint.platforms import answered
 from graphlint.record import NamedTuple
 from graphlint.source import Source
-from graphlint.syntax import walk
+from graphlint.syntax import TRIES, walk
 
 N = TypeVar("N", bound=ast.AST)
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -211,7 +211,7 @@ def _bindings_below(node: ast.stmt) -> Iterator[tuple[str, Symbol]]:
         yield from _bindings(node.orelse)
     elif isinstance(node, (ast.With, ast.AsyncWith)):
         yield from _bindings(node.body)
-    elif isinstance(node, ast.Try):
+    elif isinstance(node, TRIES):
         yield from _bindings(node.body)
         for handler in node.handlers:
             yield from _bindings(handler.body)

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator, Sequence
 
 BODIES = ("body", "orelse", "handlers", "finalbody", "cases")
+TRIES: tuple[type[ast.Try], ...] = (ast.Try, *([ast.TryStar] if hasattr(ast, "TryStar") else []))
+"""`try` with `except`, and from Python 3.11 on with `except*`."""
 
 WORDS = frozenset({
     "arg", "asname", "attr", "conversion", "ctx", "id", "is_async", "kind", "level", "module", "name", "op", "ops", "rest",

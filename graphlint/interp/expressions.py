@@ -10,8 +10,8 @@ from graphlint.interp.agreeing import Facts, agreed
 from graphlint.interp.assignment import assign
 from graphlint.interp.carried import global_key
 from graphlint.interp.conditions import test
-from graphlint.interp.dispatch import apply, attribute, element
-from graphlint.interp.frame import Frame, State, expression
+from graphlint.interp.dispatch import apply, attribute, count_unknown, element
+from graphlint.interp.frame import EXPRESSIONS, Frame, State, expression
 from graphlint.interp.indexing import with_entry
 from graphlint.interp.mutation import path_of
 from graphlint.interp.specials import texted
@@ -352,4 +352,14 @@ def eval_yield(frame: Frame, node: ast.Yield) -> Value:
 @expression(ast.YieldFrom)
 def eval_yield_from(frame: Frame, node: ast.YieldFrom) -> Value:
     frame.yields.append(element(frame, frame.eval(node.value), node))
+    return Unknown()
+
+
+@expression(*(each for each in ast.expr.__subclasses__() if each not in EXPRESSIONS))
+def eval_unforeseen(frame: Frame, node: ast.expr) -> Value:
+    """A kind of expression that only newer Pythons have, such as a template string: what is in it is evaluated."""
+    count_unknown(frame, node)
+    for each in ast.iter_child_nodes(node):
+        if isinstance(each, ast.expr):
+            frame.eval(each)
     return Unknown()

@@ -37,8 +37,8 @@ class Executors(dict[type[ast.AST], Callable[..., None]]):
     """What executes each kind of statement."""
 
     def __missing__(self, kind: type[ast.AST]) -> Callable[..., None]:
-        import_module(f"graphlint.interp.{LATER[kind.__name__]}")
-        return self[kind]
+        module = import_module(f"graphlint.interp.{LATER.get(kind.__name__, 'unforeseen')}")
+        return self.get(kind) or self.setdefault(kind, module.run_unforeseen)
 
 
 EXPRESSIONS: dict[type[ast.AST], Callable[..., Value]] = {}

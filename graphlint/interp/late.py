@@ -14,7 +14,7 @@ from graphlint.interp.frame import Summary
 from graphlint.interp.members import Written, is_property, late_writers, writes
 from graphlint.interp.record import Record
 from graphlint.project import FunctionDecl
-from graphlint.syntax import bound, stands_in, stored, walk
+from graphlint.syntax import TRIES, bound, stands_in, stored, walk
 from graphlint.values import (
     EITHER,
     Bool,
@@ -189,7 +189,7 @@ def alone(machine: Machine, value: Instance, decl: FunctionDecl, node: ast.expr 
         return frame.eval(node)
 
 
-BLOCKS = (ast.With, ast.AsyncWith, ast.If, ast.While, ast.Match, ast.Try)
+BLOCKS: tuple[type[ast.stmt], ...] = (ast.With, ast.AsyncWith, ast.If, ast.While, ast.Match, *TRIES)
 LEAVING = (ast.Return, ast.Raise)
 
 

@@ -14,7 +14,7 @@ from graphlint.interp.binding import own_name
 from graphlint.interp.words import Words, asks, put
 from graphlint.outline import mentions
 from graphlint.project import ClassDecl, FunctionDecl, Project, imported
-from graphlint.syntax import nested, stored, walk
+from graphlint.syntax import TRIES, nested, stored, walk
 
 DEEPEST_HANDING = 3
 """How many functions the object may be handed through."""
@@ -161,7 +161,6 @@ class _Way:
         return is_argument or isinstance(given, DOUBTFUL)
 
 
-TRIES: tuple[type[ast.Try], ...] = (ast.Try, *([ast.TryStar] if hasattr(ast, "TryStar") else []))
 DOUBTFUL = (ast.BinOp, ast.BoolOp, ast.Compare, ast.UnaryOp)
 """Values that may be false, and be so on every call."""
 

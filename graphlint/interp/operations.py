@@ -13,7 +13,7 @@ from graphlint.interp.dispatch import apply
 from graphlint.interp.frame import Frame
 from graphlint.outline import mentions
 from graphlint.project import FunctionDecl, Module, imported
-from graphlint.syntax import BODIES, last
+from graphlint.syntax import BODIES, TRIES, last
 from graphlint.types import Target
 from graphlint.values import Arguments, Function, Value
 
@@ -80,7 +80,7 @@ def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     """The statements that importing a module runs, and those of functions that register when they are called."""
     for node in body:
         yield node
-        if isinstance(node, (ast.If, ast.Try, ast.With)):
+        if isinstance(node, (ast.If, ast.With, TRIES)):
             for field in BODIES:
                 for inner in getattr(node, field, []):
                     yield from _statements(inner.body if isinstance(inner, ast.ExceptHandler) else [inner])

@@ -7,14 +7,14 @@ import builtins
 from collections.abc import Iterator, Mapping
 
 from graphlint.interp.frame import Frame, State, statement
-from graphlint.syntax import last, walk
+from graphlint.syntax import TRIES, last, walk
 from graphlint.types import Confidence
 from graphlint.values import EITHER, Bool, Nothing, Opaque, Seq, Table, Value
 
 ANY = "BaseException"
 
 
-@statement(ast.Try, *([ast.TryStar] if hasattr(ast, "TryStar") else []))
+@statement(*TRIES)
 def run_try(frame: Frame, node: ast.Try) -> None:
     before, outer = frame.save(), frame.ceiling
     returned, left = len(frame.returns), len(frame.breaks) + len(frame.continues)

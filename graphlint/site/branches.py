@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from graphlint.project import Module
 from graphlint.site.acts import Act
-from graphlint.syntax import spelled, stands_in, stored, walk
+from graphlint.syntax import TRIES, spelled, stands_in, stored, walk
 
 
 def excludes(one: Act, other: Act) -> bool:
@@ -81,7 +81,7 @@ def _assigned(flag: ast.expr, body: list[ast.stmt]) -> Iterator[ast.expr]:
     if not isinstance(flag, (ast.Name, ast.Attribute)):
         return
     for each in body:
-        if isinstance(each, (ast.With, ast.Try)):
+        if isinstance(each, (ast.With, TRIES)):
             yield from _assigned(flag, each.body)
         elif isinstance(each, (ast.Assign, ast.AnnAssign)) and each.value is not None:
             if any(spelled(to) == spelled(flag) for to in stored(each)):

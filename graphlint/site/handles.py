@@ -10,11 +10,11 @@ from graphlint.site.acts import Act, Verb
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind
 from graphlint.site_events import GraphMisused
-from graphlint.syntax import walk
+from graphlint.syntax import TRIES, walk
 from graphlint.types import Region
 
 Told = Iterator[tuple[Region, Event]]
-CHOICES = (ast.If, ast.IfExp, ast.Try, ast.While, ast.Match)
+CHOICES = (ast.If, ast.IfExp, *TRIES, ast.While, ast.Match)
 BEGINS = "capture_begin"
 
 

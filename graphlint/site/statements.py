@@ -11,6 +11,7 @@ from graphlint.site.expressions import element, entry, is_generator, is_slice, t
 from graphlint.site.mentions import mentions
 from graphlint.site.things import Kind, Slot, Thing
 from graphlint.site.walker import Walker
+from graphlint.syntax import TRIES
 
 ROUNDS = 2
 OPENING = frozenset({"capture_begin", "enter_context"})
@@ -302,7 +303,7 @@ HANDLERS: dict[type[ast.stmt], Callable[..., bool]] = {
     ast.While: _while,
     ast.With: _with,
     ast.AsyncWith: _with,
-    ast.Try: _try,
+    **dict.fromkeys(TRIES, _try),
     ast.Delete: _delete,
     ast.FunctionDef: _function,
     ast.AsyncFunctionDef: _function,
