@@ -109,6 +109,20 @@ def test_the_command_fixes(tmp_path: Path) -> None:
     assert "cannot be used with `--fix`" in graphlint("check", "--fix", "-", cwd=tmp_path, stdin=b"x = 1\n").stderr
 
 
+def test_nothing_is_accepted_in_what_is_generated(tmp_path: Path) -> None:
+    texts = {"made.py": f"# generated from `parts/model.py`\n{FAULTY}", "written.py": FAULTY}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    done = graphlint("check", "--add-ignores", "old code", cwd=tmp_path)
+    assert "1 finding accepted in 1 file\n" in done.stderr
+    left = [line for line in done.stderr.splitlines() if line.startswith("graphlint: made.py:")]
+    assert len(left) == 1 and left[0].endswith(
+        "GL101 is left: the file is generated from `parts/model.py`; accept it there or in a baseline"
+    )
+    assert (tmp_path / "made.py").read_text() == texts["made.py"]
+    assert (tmp_path / "written.py").read_text() != texts["written.py"]
+
+
 def test_what_is_said_to_be_accepted_is(tmp_path: Path) -> None:
     model = tmp_path / "model.py"
     model.write_text(FAULTY.replace(".item()", ".item()  # graphlint: ignore[nosuch]"))

@@ -17,6 +17,7 @@ from graphlint.errors import Unreadable, UsageError, why
 from graphlint.fix import cells, marks, trial
 from graphlint.fix.splice import spliced
 from graphlint.fix.tree import Tree
+from graphlint.generated import origin
 from graphlint.registry import Registry
 from graphlint.report.totals import count
 from graphlint.source import decode, parse_bytes
@@ -43,7 +44,7 @@ def fixed(report: Report, check: Check, level: str, diff: bool) -> tuple[Report,
     for each in done.refused:
         place = f"{each.finding.span.file}:{each.finding.span.line}"
         reason = "the fix that is known does not cure it here, or brings another"
-        click.echo(f"graphlint: {place}: {each.finding.code} is left: {reason}", err=True)
+        click.echo(f"graphlint: {place}: {each.finding.code} is left: {cause}", err=True)
     return done.report or report, len(done.texts)
 
 
@@ -75,23 +76,26 @@ def _paths(texts: Mapping[str, bytes]) -> dict[str, bytes]:
 
 
 def accepted(report: Report, reason: str, diff: bool, known: Registry, settings: Config) -> None:
-    """Write a suppression for every finding; raises `UsageError` for a reason that no comment can hold."""
+    """Suppress every finding outside generated files; raises `UsageError` for a reason that no comment can hold."""
     if len(reason.splitlines()) > 1:
         raise UsageError("a reason for suppressions is one line", "give it to `--add-ignores` without a line break")
     if not reason.strip():
         raise UsageError("`--add-ignores` is given no reason", 'say why, such as `--add-ignores "runs before the capture"`')
     form = marks.Form(known.words, reason.strip(), settings.require_reasons)
     texts: dict[str, bytes] = {}
-    left: list[Finding] = []
+    left: list[tuple[Finding, str]] = []
     for file, own in _by_file(report):
-        texts[file], missed = marked(file, own, form)
-        left += missed
+        if named := origin(read(file)):
+            left += ((each, f"the file is generated from `{named}`; accept it there or in a baseline") for each in own)
+        else:
+            texts[file], missed = marked(file, own, form)
+            left += ((each, "no comment reaches it") for each in missed)
     show(texts) if diff else write(texts)
     number = sum(not each.code.startswith(notices.FAMILY) for each in report.findings) - len(left)
     said = "would be accepted" if diff else "accepted"
     click.echo(f"graphlint: {count(number, 'finding')} {said} in {count(len(texts), 'file')}", err=True)
-    for each in left:
-        click.echo(f"graphlint: {each.span.file}:{each.span.line}: {each.code} is left: no comment reaches it", err=True)
+    for each, cause in left:
+        click.echo(f"graphlint: {each.span.file}:{each.span.line}: {each.code} is left: {cause}", err=True)
 
 
 def _by_file(report: Report) -> Iterator[tuple[str, list[Finding]]]:
