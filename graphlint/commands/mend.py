@@ -44,7 +44,7 @@ def fixed(report: Report, check: Check, level: str, diff: bool) -> tuple[Report,
     for each in done.refused:
         place = f"{each.finding.span.file}:{each.finding.span.line}"
         reason = "the fix that is known does not cure it here, or brings another"
-        click.echo(f"graphlint: {place}: {each.finding.code} is left: {cause}", err=True)
+        click.echo(f"graphlint: {place}: {each.finding.code} is left: {reason}", err=True)
     return done.report or report, len(done.texts)
 
 
