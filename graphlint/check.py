@@ -18,6 +18,7 @@ from graphlint import baseline, notebook, pages
 from graphlint.account import Account, Lines, needed, only_compiled, spans
 from graphlint.config import Config
 from graphlint.discover import Discovery, Found, Refused, discover, excludes, reported
+from graphlint.effects import table
 from graphlint.errors import UsageError
 from graphlint.generated import classes, made, without_templates
 from graphlint.judge import Interpreter, Judge, Read, collected
@@ -73,7 +74,7 @@ def said_of(report: Report, discovery: Discovery) -> Report:
 def judged(files: Sequence[Found], config: Config, registry: Registry, interpret: Interpreter) -> Judge:
     """The judge of the files of one run."""
     names = {str(each.path): each.name for each in files}
-    return Judge(config, registry, interpret, names, Roots(each.path for each in files), files)
+    return Judge(config, registry, interpret, names, Roots((each.path for each in files), table.parts), files)
 
 
 def found(paths: Sequence[str], config: Config, unsaved: Mapping[str, bytes] = MappingProxyType({})) -> Discovery:

@@ -9,30 +9,26 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
 DEEPEST_ROOT = 8
-PART_OF = {"torch": "nn"}
-"""Libraries after which folders for code of theirs are called, with a part that only the library itself has."""
+Parts = Callable[[str], Collection[str] | None]
+"""The parts of a library, as far as they are known; None for what is no library whose calls are known."""
 
-LIBRARIES = sys.stdlib_module_names | {
-    "einops",
-    "flash_attn",
-    "numpy",
-    "scipy",
-    "torch",
-    "torchvision",
-    "triton",
-    "xformers",
-}
-"""What stands for itself where it is imported in a package, whatever lies beside: libraries whose calls are known."""
+
+def no_library(name: str) -> None:
+    """Knows no library but those of Python."""
 
 
 class Roots:
-    """The first folders upwards from some files that are no packages, sorted."""
+    """The first folders upwards from some files that are no packages, sorted.
 
-    def __init__(self, paths: Iterable[Path]) -> None:
+    What is a library by its name stands for itself where it is imported in a package, whatever lies beside.
+    """
+
+    def __init__(self, paths: Iterable[Path], libraries: Parts = no_library) -> None:
+        self._libraries = libraries
         self._packages: dict[Path, tuple[Path, tuple[str, ...]]] = {}
         self._listed: dict[Path, frozenset[str]] = {}
         self._around: dict[tuple[Path, str], tuple[Path, ...]] = {}
@@ -102,14 +98,21 @@ class Roots:
             above = [folder.parent for folder in around if folder.name == first]
             inside = [root for root in open_ if not self._names(root).isdisjoint((first, f"{first}.py"))]
             found = dict.fromkeys((*inside, *above))
-            part = PART_OF.get(first)
-            self._around[key] = tuple(root for root in found if part is None or part in self._names(root / first))
+            self._around[key] = tuple(root for root in found if self._may_be(root / first))
         return self._around[key]
+
+    def _may_be(self, folder: Path) -> bool:
+        """Whether a folder may be what it is called like: one for code about a library has few of the library's parts."""
+        parts = () if folder.name in sys.stdlib_module_names else self._libraries(folder.name) or ()
+        names = self._names(folder) if parts else frozenset()
+        return 2 * sum(each in names or f"{each}.py" in names for each in parts) >= len(parts)
 
     def _is_open(self, root: Path, is_home: bool, first: str) -> bool:
         """Whether an import may find what lies in a root: inside a package, what scripts of the same folder import."""
-        is_library, is_inside = first in LIBRARIES, self._package_around(root) is not None
-        return not (is_library and is_inside) if is_home else not (is_inside or first in sys.stdlib_module_names)
+        is_inside = self._package_around(root) is not None
+        if is_home:
+            return not (is_inside and (first in sys.stdlib_module_names or self._libraries(first) is not None))
+        return not (is_inside or first in sys.stdlib_module_names)
 
     def _package_around(self, root: Path) -> Path | None:
         """The package that a folder without an `__init__.py` lies in, if it lies in one."""

@@ -257,10 +257,19 @@ def test_a_file_called_torch_below_a_package_stands_for_torch_nowhere_else(tmp_p
     assert [(each.code, each.span.line) for each in report.findings] == [("GL201", 5)]
 
 
-@pytest.mark.parametrize("stray", ["own/torch/__init__.py", "own/math.py", "own/random/__init__.py"])
-def test_a_folder_called_like_a_library_stands_for_it_nowhere(tmp_path: Path, rules: Registry, stray: str) -> None:
-    (tmp_path / stray).parent.mkdir(parents=True)
-    (tmp_path / stray).write_text("def array(x):\n    return x\n")
+@pytest.mark.parametrize(
+    "strays",
+    [
+        ["own/torch/__init__.py"],
+        ["own/torch/__init__.py", "own/torch/nn.py", "own/torch/utils.py"],
+        ["own/math.py"],
+        ["own/random/__init__.py"],
+    ],
+)
+def test_a_folder_called_like_a_library_stands_for_it_nowhere(tmp_path: Path, rules: Registry, strays: list[str]) -> None:
+    for stray in strays:
+        (tmp_path / stray).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / stray).write_text("def array(x):\n    return x\n")
     model = tmp_path / "model.py"
     model.write_text(
         "import math\nimport random\nimport torch\n\nclass Model(torch.nn.Module):\n    def forward(self, x):\n"

@@ -137,6 +137,12 @@ def test_an_in_place_method_does_what_its_twin_does_and_returns_its_receiver() -
     assert row.effects == twin.effects
 
 
+def test_a_library_is_known_by_its_rows() -> None:
+    assert {"nn", "cuda", "optim"} <= (table.parts("torch") or set())
+    assert table.parts("triton") == frozenset()
+    assert (table.parts("tor"), table.parts("nothing")) == (None, None)
+
+
 def test_an_unknown_name_has_no_row() -> None:
     assert table.lookup("torch.no_such_thing") is None
     assert table.lookup("shutil.copytree") is None

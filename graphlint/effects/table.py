@@ -134,6 +134,15 @@ def names() -> frozenset[str]:
 
 
 @functools.cache
+def parts(library: str) -> frozenset[str] | None:
+    """The modules and classes of a library that rows are about; None for a library of which nothing is known."""
+    lines = index().lines
+    own = lines[bisect_left(lines, f"{library}.") : bisect_left(lines, f"{library}/")]
+    named = (line.partition(" ")[0].partition("(")[0].split(".") for line in own)
+    return frozenset(words[1] for words in named if len(words) > 2) if own else None
+
+
+@functools.cache
 def _words(file: str) -> frozenset[str]:
     return frozenset(word for line in _read(file) if not line.startswith("#") for word in line.split())
 

@@ -11,6 +11,7 @@ import os
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
+from graphlint.effects import table
 from graphlint.interp.lasting import Ground, Regions
 from graphlint.interp.readout import Reader, RegionEvents
 from graphlint.interp.told import Told
@@ -42,7 +43,7 @@ class Standing:
     def over(self, sources: Sequence[Source], ground: Ground) -> tuple[Project, Regions]:
         """The project of some files as they are now, and what reads their regions."""
         _, names, roots, named, told = ground
-        roots = roots or Roots(each.path for each in sources)
+        roots = roots or Roots((each.path for each in sources), table.parts)
         key = (tuple(sorted(names.items())), roots.folders, tuple(named), told.said)
         if key != self._key or self._changes > MOST or not self._stands() or not self._renew(sources, named, told):
             self._begin(sources, ground._replace(roots=roots))

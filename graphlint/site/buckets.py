@@ -154,7 +154,10 @@ def padding(story: Story) -> Told:
 
 
 def _is_part(act: Act, captured: Captured) -> bool:
-    return act.is_partial and id(act.thing.owner) in captured.reads and _cut(act) is not None
+    cut = _cut(act)
+    if not act.is_partial or id(act.thing.owner) not in captured.reads or cut is None:
+        return False
+    return cut.lower is None or not _is_constant(act)
 
 
 def _cut(act: Act) -> ast.Slice | None:
@@ -166,10 +169,11 @@ def _cut(act: Act) -> ast.Slice | None:
 
 
 def _is_cleared(story: Story, captured: Captured, index: int, replay: int) -> bool:
-    owner = story.acts[index].thing.owner
+    filled = story.acts[index]
     before = max((at for at in story.replays(captured) if at < index), default=captured.end)
     for at, act in story.between(before, replay, Verb.WRITE):
-        if act.thing.owner is owner and at != index and (not act.is_partial or _rest(act)):
+        is_rest = not act.is_partial or _rest(act) or _follows(act, filled)
+        if act.thing.owner is filled.thing.owner and at != index and is_rest:
             return True
     return False
 
@@ -188,14 +192,23 @@ def _is_marked(story: Story, captured: Captured, filled: Act, replay: int) -> bo
 
 def _is_constant(act: Act) -> bool:
     """Whether a tensor, or a part of it, is set to a number that is written there: no size of this batch."""
-    given = act.node.args if isinstance(act.node, ast.Call) else []
+    node = act.node
+    given = node.args if isinstance(node, ast.Call) else [node.value] if isinstance(node, ast.Assign) else []
     numbers = (each.operand if isinstance(each, ast.UnaryOp) else each for each in given)
-    return act.name == "zero_" or (act.name == "fill_" and all(isinstance(each, ast.Constant) for each in numbers))
+    return act.name == "zero_" or (act.name in ("fill_", "=") and all(isinstance(each, ast.Constant) for each in numbers))
 
 
 def _rest(act: Act) -> bool:
     slices = [node for node in ast.walk(act.node) if isinstance(node, ast.Slice)]
     return any(node.lower is not None and node.upper is None for node in slices)
+
+
+def _follows(act: Act, filled: Act) -> bool:
+    """Whether an act begins where another ends: `x[n:size].zero_()` behind `x[:n].copy_(batch)`."""
+    cut = _cut(filled)
+    end = None if cut is None or cut.upper is None else ast.dump(cut.upper)
+    slices = [node for node in ast.walk(act.node) if isinstance(node, ast.Slice)]
+    return end is not None and any(node.lower is not None and ast.dump(node.lower) == end for node in slices)
 
 
 def _mixes(story: Story, captured: Captured) -> Confidence | None:

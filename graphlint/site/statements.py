@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from graphlint.project import imported
 from graphlint.site.acts import Verb
 from graphlint.site.expressions import element, entry, is_generator, is_slice, truth
+from graphlint.site.iteration import ROUNDS, advanced, over_call, over_object
 from graphlint.site.mentions import mentions
 from graphlint.site.things import Kind, Slot, Thing
 from graphlint.site.walker import Walker
 from graphlint.syntax import TRIES
 
-ROUNDS = 2
 OPENING = frozenset({"capture_begin", "enter_context"})
 
 
@@ -147,15 +147,24 @@ def _optional(walker: Walker, body: Sequence[ast.stmt]) -> bool:
 
 
 def _for(walker: Walker, node: ast.For | ast.AsyncFor) -> bool:
-    source = walker.evaluate(node.iter)
-    count = len(node.iter.elts) if isinstance(node.iter, (ast.Tuple, ast.List)) else ROUNDS
-    for round in range(min(count, ROUNDS)):
+    source = Thing(Kind.UNKNOWN, node.iter, len(walker.acts))
+
+    def step(given: Thing | None, round: int) -> None:
+        if round and _leaves(node.body):
+            return
         walker.enter(node, source, round)
-        assign(walker, node.target, element(walker, node.iter, source, round, node), node.target)
+        if given is None:
+            given = advanced(walker, node.iter, source) or element(walker, node.iter, source, round, node)
+        assign(walker, node.target, given, node.target)
         walker.run(node.body)
         walker.leave()
-        if _leaves(node.body):
-            break
+
+    if not over_call(walker, node, step):
+        source = walker.evaluate(node.iter)
+        if not over_object(walker, node, source, step):
+            count = len(node.iter.elts) if isinstance(node.iter, (ast.Tuple, ast.List)) else ROUNDS
+            for round in range(min(count, ROUNDS)):
+                step(None, round)
     walker.run(node.orelse)
     return False
 
