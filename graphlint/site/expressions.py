@@ -250,16 +250,30 @@ def is_generator(walker: Walker, node: ast.expr) -> bool:
 
 def _yield(walker: Walker, node: ast.Yield) -> Thing:
     value = walker.evaluate(node.value) if node.value is not None else walker.thing(Kind.NONE, node)
-    if walker.resumes and walker.frame.node is walker.resumes[-1][0]:
-        call, resume = walker.resumes.pop()
-        resume(value)
-        walker.resumes.append((call, resume))
-    elif node.value is not None:
+    if not _resumed(walker, value) and node.value is not None:
         walker.act(Verb.KEEP, node, value, name="yield")
     return walker.thing(Kind.UNKNOWN, node)
 
 
-def _inner(walker: Walker, node: ast.Await | ast.Starred | ast.YieldFrom) -> Thing:
+def _yield_from(walker: Walker, node: ast.YieldFrom) -> Thing:
+    source = walker.evaluate(node.value)
+    for round in range(2):
+        if walker.resumes and not _resumed(walker, element(walker, node.value, source, round, node)):
+            break
+    return source
+
+
+def _resumed(walker: Walker, value: Thing) -> bool:
+    """Run what waits for what the running generator yields; False where nothing does."""
+    if not walker.resumes or walker.frame.node is not walker.resumes[-1][0]:
+        return False
+    call, resume = walker.resumes.pop()
+    resume(value)
+    walker.resumes.append((call, resume))
+    return True
+
+
+def _inner(walker: Walker, node: ast.Await | ast.Starred) -> Thing:
     return walker.evaluate(node.value)
 
 
@@ -293,7 +307,7 @@ HANDLERS: dict[type[ast.expr], Callable[..., Thing]] = {
     ast.Yield: _yield,
     ast.Await: _inner,
     ast.Starred: _inner,
-    ast.YieldFrom: _inner,
+    ast.YieldFrom: _yield_from,
     ast.NamedExpr: _walrus,
 }
 

@@ -11,7 +11,7 @@ from graphlint.site.branches import fills
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import STATE, Kind, Scope, Slot, Thing
 from graphlint.site_events import DerivedInput, EntryRebound, InputDies, InputNotRefreshed, InputRebound, RefreshMissesInput
-from graphlint.syntax import last, receiver_in, stored
+from graphlint.syntax import last, receiver_in, stored, walk
 from graphlint.types import Region
 
 Told = Iterator[tuple[Region, Event]]
@@ -190,6 +190,8 @@ def _unused_targets(captured: Captured, target: ast.expr, inside: list[Act]) -> 
         is_used = any(act.other is not None and id(act.other) in bound_to for act in inside if act.verb is Verb.WRITE)
         return {ast.unparse(target)} if names and _reads_data(captured) and not is_used else set()
     loaded = {act.slot.key for act in inside if act.verb is Verb.LOAD and act.slot is not None}
+    # What only bounds a slice is no load of its own.
+    loaded |= {node.id for act in written for node in walk(act.node) if isinstance(node, ast.Name)}
     return names - loaded if len(names) > 1 and not isinstance(target, ast.Name) else set()
 
 
