@@ -21,6 +21,7 @@ from graphlint.interp.ranks import asked_rank
 from graphlint.interp.untraced import ask, or_number
 from graphlint.platforms import is_question, platform
 from graphlint.record import NamedTuple
+from graphlint.syntax import walk
 from graphlint.types import Confidence, Target
 from graphlint.values import (
     Arguments,
@@ -133,7 +134,7 @@ def _about_platform(frame: Frame, node: ast.expr, value: Value) -> Test | None:
     name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
     if not name or not all(isinstance(each, (Unknown, Opaque, Bool)) for each in members(value)):
         return None
-    answer = True if _is_yes(name, value) else platform(name) if called or is_question(name) else None
+    answer = True if _is_yes(frame, name, value) else platform(name) if called or is_question(name) else None
     if answer is None:
         return None
     if isinstance(node, ast.Attribute) and any(isinstance(each, Tensor) for each in members(frame.eval(node.value))):
@@ -141,10 +142,21 @@ def _about_platform(frame: Frame, node: ast.expr, value: Value) -> Test | None:
     return Test(Arm(Target.BOTH if answer else Target.NONE, {}), Arm(Target.NONE if answer else Target.BOTH, {}))
 
 
-def _is_yes(name: str, value: Value) -> bool:
+def _is_yes(frame: Frame, name: str, value: Value) -> bool:
     if is_pinning(name):
-        return not any(isinstance(each, Bool) and Target.NONE in (each.true_on, each.false_on) for each in members(value))
+        known = any(isinstance(each, Bool) and Target.NONE in (each.true_on, each.false_on) for each in members(value))
+        return not known and _pins_memory(frame)
     return is_capturing(name) and may_be_flag(value)
+
+
+def _pins_memory(frame: Frame) -> bool:
+    """Whether a function page-locks memory: entries of a cache are pinned too, and threads to cores."""
+    around = frame.module.source.tree if frame.decl is None else frame.decl.node
+    return any(
+        (isinstance(each, ast.Attribute) and each.attr == "pin_memory")
+        or (isinstance(each, ast.keyword) and each.arg == "pin_memory")
+        for each in walk(around)
+    )
 
 
 def may_be_flag(value: Value) -> bool:
