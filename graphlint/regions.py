@@ -7,7 +7,9 @@ Only syntax and names are looked at; bodies of `with torch.cuda.graph(...)` and 
 from __future__ import annotations
 
 import ast
+import builtins
 import re
+import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from graphlint.captors import (
@@ -35,13 +37,15 @@ from graphlint.syntax import last, last_called, nested, receiver_name, walk
 SITE_WORDS = ("graph", "capture_begin", "compile", '"fn"', "'fn'")
 """One of these is in all code that captures, compiles or hands out a case."""
 INNER_CLASS = re.compile(r"\n[ \t\f]+class[ \t\f\\]")
+WITHOUT = sys.stdlib_module_names | {"torch"}
+"""Libraries without modules besides those of `torch.nn`."""
 CASE_KEYS = {"fn", "args"}
 MARK = re.compile(r"#\s*graphlint:\s*region\b")
 NO_MODULE = frozenset({
-    "object", "ABC", "Protocol", "Generic", "Enum", "NamedTuple", "TypedDict", "Function", "Exception",
+    "ABC", "Protocol", "Generic", "Enum", "NamedTuple", "TypedDict", "Function", "Exception",
     "Callback", "Dataset", "Process", "Server", "Service", "TestCase", "Thread",
 })  # fmt: skip
-"""Bases that no module has: of the language, and what libraries call that which is run, served or watched."""
+"""Last words of bases of which nothing else is known: what the language and libraries call that which is no module."""
 
 
 class Forward(NamedTuple):
@@ -119,7 +123,15 @@ def is_module_class(project: Project, owner: ClassDecl) -> bool:
     outside = [base.name for base in project.mro(owner) if isinstance(base, Outside)]
     if any(name.startswith("torch.nn.") for name in outside):
         return True
-    return any(name.rpartition(".")[2] not in NO_MODULE and not name.startswith(("torch.", "typing.")) for name in outside)
+    return any(map(_may_be_module, outside))
+
+
+def _may_be_module(name: str) -> bool:
+    """Whether a base that no file of the run defines may be a module; torch and Python are known to have no other."""
+    library, dot, _ = name.partition(".")
+    if library in WITHOUT if dot else hasattr(builtins, name):
+        return False
+    return name.rpartition(".")[2] not in NO_MODULE
 
 
 def marked(module: Module, named: Collection[str] = ()) -> Iterator[Marked]:
