@@ -103,9 +103,9 @@ class Facts:
         if value is None:
             return False
         if isinstance(value, DeviceValue) or (isinstance(value, ExternalObject) and value.place is not Place.UNKNOWN):
-            return value.place is place
+            return _is_at(value.place, place)
         found = list(tensors_in(value))
-        if any(tensor.place is place or (place is Place.HOST and tensor.place is Place.PINNED) for tensor in found):
+        if any(_is_at(tensor.place, place) for tensor in found):
             return True
         doubtful = any(tensor.place is Place.UNKNOWN for tensor in found) or _unknown(value)
         return None if doubtful else False
@@ -211,6 +211,11 @@ class Facts:
 
     def grad(self) -> bool | None:
         return None
+
+
+def _is_at(there: Place, place: Place) -> bool:
+    """Page-locked memory is the host's too."""
+    return there is place or (place is Place.HOST and there is Place.PINNED)
 
 
 def _unknown(value: Value | None) -> bool:

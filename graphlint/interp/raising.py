@@ -20,6 +20,7 @@ from graphlint.syntax import last, stands_in, walk
 from graphlint.types import Confidence, Target
 from graphlint.values import (
     Arguments,
+    ExternalObject,
     Instance,
     Place,
     Tensor,
@@ -113,9 +114,10 @@ TRANSFERRED = ("self", "src", "new_scale")
 
 def _copy(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, sure: Confidence) -> None:
     value = facts.value(effect.subject) if effect.subject else None
-    if value is not None and any(True for _ in tensors_in(value)) and effect.subject in TRANSFERRED:
+    is_tensor = value is not None and any(True for _ in tensors_in(value))
+    if effect.subject in TRANSFERRED and (is_tensor or isinstance(value, ExternalObject)):
         frame.emit(events.HostToDevice, node, sure, call=short(row), origin="")
-    elif value is not None and any(True for _ in tensors_in(value)):
+    elif is_tensor:
         frame.emit(events.HostOperand, node, sure, call=short(row), argument=effect.subject)
     else:
         frame.emit(events.HostLiteral, node, sure, call=short(row))
