@@ -15,6 +15,7 @@ from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import METHODS, MODULE_METHODS, MethodHandler, device_tensor, handler_of
 from graphlint.interp.hooks import hooked, lent
 from graphlint.interp.kernels import is_kernel
+from graphlint.interp.members import drifting_in_class
 from graphlint.interp.objects import bound, class_member, is_module, record_of
 from graphlint.interp.sizes import without_sizes
 from graphlint.interp.specials import special
@@ -280,18 +281,18 @@ def class_attribute(frame: Frame, value: ClassValue, name: str, node: ast.AST) -
     found = class_member(frame, value.decl, name, None, node)
     if found is not None:
         # Which member of an enumeration a variable holds, a configuration decides.
-        found = _member(frame, value.decl, found) if isinstance(found, (Text, Number)) else found
+        found = _member(frame, value.decl, name, found) if isinstance(found, (Text, Number)) else found
         return bound(found, value) if _is_classmethod(found) else found
     if name == "apply" and _is_autograd_function(frame, value.decl):
         return Method(value, "apply")
     return Text() if name == "__name__" else Unknown()
 
 
-def _member(frame: Frame, decl: ClassDecl, value: Value) -> Value:
+def _member(frame: Frame, decl: ClassDecl, name: str, value: Value) -> Value:
     """A word or number in a class; in an enumeration an object, which only sometimes is a number itself."""
     project = frame.machine.project
     if not any(isinstance(base, Outside) and base.name in ENUM_BASES for base in project.mro(decl)):
-        return value
+        return drifting_in_class(frame.machine, decl, name, value) if isinstance(value, Number) else value
     return loosened(value) if isinstance(value, Text) or is_numeric(project, decl) else Instance(decl)
 
 

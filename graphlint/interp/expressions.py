@@ -13,6 +13,7 @@ from graphlint.interp.conditions import test
 from graphlint.interp.dispatch import apply, attribute, count_unknown, element
 from graphlint.interp.frame import EXPRESSIONS, Frame, State, expression
 from graphlint.interp.indexing import with_entry
+from graphlint.interp.members import drifting
 from graphlint.interp.mutation import path_of
 from graphlint.interp.specials import texted
 from graphlint.interp.told import flag_called, flag_read
@@ -77,17 +78,22 @@ def _constant(node: ast.Constant) -> Value:
 @expression(ast.Name)
 def eval_name(frame: Frame, node: ast.Name) -> Value:
     name = node.id
-    found = frame.env.get(name) or frame.scope.find(name)
+    found = frame.env.get(name)
     if found is not None:
         return found
+    found = frame.scope.find(name)
+    if found is not None:
+        return drifting(frame.machine, frame.module, name, found) if type(found) is Number else found
     if frame.machine.told.flags and (flag := flag_read(frame, node)) is not None:
         return flag
     known = BUILTINS.get(name)
     if known is not None and name not in frame.module.symbols:
         return known
     found = frame.machine.global_(frame.module, name)
-    if frame.recording and isinstance(frame.machine.globals.get((frame.module, name)), Assigned):
+    if frame.recording and isinstance(variable := frame.machine.globals.get((frame.module, name)), Assigned):
         frame.touch(global_key(frame.module, name))
+        if type(found) is Number:
+            return drifting(frame.machine, variable.module, name, found)
     return found or Unknown()
 
 

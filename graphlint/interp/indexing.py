@@ -18,6 +18,7 @@ from graphlint.events import (
 )
 from graphlint.interp.dispatch import ITEMS, apply, attribute, item, register
 from graphlint.interp.frame import Frame, expression
+from graphlint.interp.members import drifting_entry
 from graphlint.interp.mutation import path_of, report_stored
 from graphlint.interp.naming import is_mask
 from graphlint.interp.objects import store_attribute
@@ -62,7 +63,8 @@ def eval_subscript(frame: Frame, node: ast.Subscript) -> Value:
     path = subscript_path(node)
     if path is not None and path in frame.env:
         return frame.env[path]
-    return item(frame, owner, index, node)
+    found = item(frame, owner, index, node)
+    return drifting_entry(frame, node, found) if type(found) is Number else found
 
 
 def subscript_path(node: ast.Subscript) -> str | None:

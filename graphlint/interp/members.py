@@ -8,12 +8,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from graphlint.outline import may_bind
-from graphlint.project import ClassDecl, FunctionDecl
+from graphlint.project import ClassDecl, FunctionDecl, Module
 from graphlint.record import NamedTuple
 from graphlint.source import lines
-from graphlint.syntax import nested, stored, walk
+from graphlint.syntax import nested, spelled, stored, walk
+from graphlint.values import Number, Origin
 
 if TYPE_CHECKING:
+    from graphlint.interp.frame import Frame
     from graphlint.interp.machine import Machine
 
 
@@ -23,6 +25,11 @@ ASKING = frozenset({"isinstance", "hasattr", "getattr", "type", "id", "len", "su
 REGISTERING = re.compile(r"\b(register_\w+|add_module|setattr|append|extend|__dict__)\b")
 PLAIN = frozenset({"set", "dict", "list", "tuple", "int", "float", "str", "bool", "len", "frozenset", "range"})
 """Types and functions of Python whose results are neither tensors nor objects with attributes."""
+
+SHARED = re.compile(r"^[ \t]+(?:global|nonlocal)\b([^#\n]*)", re.MULTILINE)
+MOVED = r"^[ \t]*{name}[ \t]*(?:(?:[-+*/%|&^]|//|\*\*|<<|>>)=|=(?!=)[^\n#]*\b{name}\b)"
+PART = re.compile(r"^[ \t]*([\w.]+(?:\[[^\[\]\n=#]+\]|\.\w+))[ \t]*(?:[-+*/%]|//)=", re.MULTILINE)
+"""Statements that count on what outlives a call, outside the methods of an object."""
 
 MOST_REACHED = 40
 
@@ -50,6 +57,7 @@ class Read:
         self.binders: dict[ClassDecl, dict[str, list[ast.FunctionDef]]] = {}
         self.bound_once: dict[FunctionDecl, dict[str, ast.expr]] = {}
         self.counted: dict[tuple[ClassDecl, str], bool] = {}
+        self.moving: dict[Module, frozenset[str]] = {}
         self.reaches: dict[tuple[ClassDecl, str], Reach] = {}
         self.registers: dict[ast.FunctionDef, bool] = {}
         self.setters: dict[tuple[ClassDecl, str], bool] = {}
@@ -88,6 +96,40 @@ def is_property(machine: Machine, decl: ClassDecl, name: str) -> bool:
     symbols = found[1] if found is not None else []
     marks = [mark for each in symbols if isinstance(each, ast.FunctionDef) for mark in each.decorator_list]
     return any(isinstance(mark, ast.Name) and mark.id == "property" for mark in marks)
+
+
+def drifting(machine: Machine, module: Module, name: str, number: Number) -> Number:
+    """A variable's number, as one that other calls move where some function of its file counts it on."""
+    return Number(number.kind, None, Origin.STATE) if name in counted(machine, module) else number
+
+
+def drifting_in_class(machine: Machine, decl: ClassDecl, name: str, number: Number) -> Number:
+    """The number of a class, as one that other calls move where its file counts it on: `Step.calls += 1`."""
+    return drifting(machine, decl.module, f"{decl.name}.{name}", drifting(machine, decl.module, f"cls.{name}", number))
+
+
+def drifting_entry(frame: Frame, node: ast.Subscript, number: Number) -> Number:
+    """The number of an entry, as one that other calls move where its file counts on the entry of something that lasts."""
+    known = counted(frame.machine, frame.module) if number.origin in (Origin.CONST, Origin.CONFIG) else ()
+    if not known or not _outlives(frame, node.value) or spelled(node) not in known:
+        return number
+    return Number(number.kind, None, Origin.STATE)
+
+
+def _outlives(frame: Frame, holder: ast.expr) -> bool:
+    return isinstance(holder, ast.Attribute) or (isinstance(holder, ast.Name) and holder.id not in frame.env)
+
+
+def counted(machine: Machine, module: Module) -> frozenset[str]:
+    """The variables, entries and attributes that functions of a file count on, as they are spelled."""
+    known = machine.read.moving.get(module)
+    if known is None:
+        text = module.source.text
+        names = {name.strip() for found in SHARED.findall(text) for name in found.split(",")}
+        moved = {each for each in names if re.search(MOVED.format(name=re.escape(each)), text, re.MULTILINE)}
+        parts = {each.replace('"', "'") for each in PART.findall(text)}
+        known = machine.read.moving[module] = frozenset(moved | parts)
+    return known
 
 
 def is_counter(machine: Machine, decl: ClassDecl, name: str) -> bool:

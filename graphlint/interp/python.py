@@ -240,18 +240,22 @@ def chain(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
 @function("builtins.next")
 def next_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     source = node.args[0] if isinstance(node, ast.Call) and node.args else None
-    owner = (
-        frame.env.get(source.value.id) if isinstance(source, ast.Attribute) and isinstance(source.value, ast.Name) else None
-    )
-    if (
-        source is not None
-        and owner is not None
-        and any(isinstance(each, Instance) and not each.fresh for each in members(owner))
-    ):
+    if source is not None and _is_kept(frame, source):
         frame.emit(HostMutation, node, target=ast.unparse(source), what="iterator")
     held = element(frame, first(arguments) or Unknown(), node)
     default = first(arguments, 1)
     return held if default is None else join(held, default)
+
+
+def _is_kept(frame: Frame, source: ast.expr) -> bool:
+    """Whether an iterator outlives the call: a variable of the file, or an attribute of what the call was given."""
+    match source:
+        case ast.Name(id=name):
+            return name not in frame.env and frame.scope.find(name) is None and name in frame.module.symbols
+        case ast.Attribute(value=ast.Name(id=name)):
+            owner = frame.env.get(name)
+            return owner is not None and any(isinstance(each, Instance) and not each.fresh for each in members(owner))
+    return False
 
 
 @function("builtins.slice")

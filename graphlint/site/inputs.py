@@ -138,8 +138,13 @@ def _replaced(story: Story, captured: Captured) -> Iterator[tuple[Slot, Act]]:
             continue
         if act.verb is Verb.LOAD and act.slot in captured.inputs:
             loaded.add(act.slot)
-        elif act.verb is Verb.BIND and act.slot in loaded and captured.made(act.thing) and not act.is_maybe:
+        elif act.verb is Verb.BIND and act.slot in loaded and _replaces(captured, act):
             yield act.slot, act
+
+
+def _replaces(captured: Captured, act: Act) -> bool:
+    """Whether an act binds what the region made; of a number that is counted on, another rule tells."""
+    return captured.made(act.thing) and not act.is_maybe and act.thing.kind is not Kind.NUMBER
 
 
 def _misses(act: Act, replaced: dict[Slot, Act], captured: Captured) -> bool:
