@@ -223,27 +223,38 @@ def _ignore_file(folder: str, looked: list[str]) -> tuple[Patterns, ...]:
 
 def compiled(patterns: Sequence[str]) -> Spec:
     """Compile gitignore patterns; raises `UsageError` for a line that is none."""
-    import pathspec  # here because it takes 20 ms and only folders with patterns need it
+    try:
+        return _spec(patterns)
+    except ValueError:
+        said = next(each for each in patterns if not _is_pattern(each))
+        hint = "`exclude` and `per-file-ignores` take patterns as in a .gitignore file"
+        raise UsageError(f"`{said}` is no pattern for files", hint) from None
+
+
+def _spec(patterns: Sequence[str]) -> Spec:
+    """Compile patterns; raises `ValueError` for a line that is none."""
+    import re  # these here because they take 20 ms and only folders with patterns need them
+
+    import pathspec
 
     try:
         spec: Spec = pathspec.GitIgnoreSpec.from_lines(patterns)
-    except ValueError as error:
-        reason = str(error)
-        raise UsageError(reason[:1].lower() + reason[1:], "`exclude` takes patterns as in a .gitignore file") from None
+    except re.error as error:  # a range that runs backwards
+        raise ValueError(str(error)) from None
     return spec
 
 
 def _tolerant(patterns: Sequence[str]) -> Spec:
     """Compile what is a pattern and skip what is none, as git does."""
     try:
-        return compiled(patterns)
-    except UsageError:
-        return compiled([pattern for pattern in patterns if _is_pattern(pattern)])
+        return _spec(patterns)
+    except ValueError:
+        return _spec([pattern for pattern in patterns if _is_pattern(pattern)])
 
 
 def _is_pattern(line: str) -> bool:
     try:
-        compiled([line])
-    except UsageError:
+        _spec([line])
+    except ValueError:
         return False
     return True

@@ -73,7 +73,7 @@ def test_ignore_files_above_the_folder_hold_within_the_repository(tree: Path) ->
 
 def test_a_line_that_is_no_pattern_is_skipped(tree: Path) -> None:
     put("a.py", "b.py")
-    put(".gitignore", text="!\nb.py\n")
+    put(".gitignore", text="!\n[z-a].py\nb.py\n")
     assert names(".") == ["a.py"]
 
 
@@ -81,8 +81,14 @@ def test_excluded_patterns_are_relative_to_the_base(tree: Path) -> None:
     put("tests/a.py", "src/tests/b.py", "src/c.py")
     assert names(".", exclude=("/tests/",)) == ["src/c.py", "src/tests/b.py"]
     assert names(".", exclude=("tests",)) == ["src/c.py"]
-    with pytest.raises(UsageError):
-        names(".", exclude=("!",))
+
+
+@pytest.mark.parametrize("line", ["!", "[z-a].py"])
+def test_an_excluded_line_that_is_no_pattern_is_named(line: str, tree: Path) -> None:
+    put("a.py")
+    with pytest.raises(UsageError, match="is no pattern for files") as error:
+        names(".", exclude=("tests/", line))
+    assert error.value.message == f"`{line}` is no pattern for files"
 
 
 def test_links_to_folders_are_not_followed_and_loops_end(tree: Path) -> None:
