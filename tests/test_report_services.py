@@ -101,3 +101,19 @@ def test_sarif_holds_results_rules_and_flows() -> None:
     flow = read["codeFlows"][0]["threadFlows"][0]["locations"]
     assert [each["location"]["physicalLocation"]["region"]["startLine"] for each in flow] == [3, 2]
     assert read["partialFingerprints"] == {"graphlint/v1": "0123456789abcdef"}
+
+
+def test_sarif_describes_a_rule_briefly_and_helps_at_length() -> None:
+    page = f"A read.\n\n{'Words and words. ' * 100}\n\nFails:\n\n    x.item()\n\nHow to fix: do not."
+    log = json.loads(sarif.render(REPORT, "1", [Described("GL101", "host-read", "A read.", page)]))
+    (rule,) = log["runs"][0]["tool"]["driver"]["rules"]
+    said = rule["fullDescription"]["text"]
+    assert (len(said) <= 1024, said.endswith(" ..."), said.startswith("A read.")) == (True, True, True)
+    assert rule["help"]["text"] == page
+    assert "Fails:\n\n```python\nx.item()\n```\n\nHow to fix: do not." in rule["help"]["markdown"]
+
+
+def test_sarif_names_a_file_outside_the_working_folder_with_a_scheme() -> None:
+    there = replace(READ, span=READ.span._replace(file="/tmp/a b.py"), trail=(), fix=None)
+    (result,) = json.loads(sarif.render(replace(REPORT, findings=(there,)), "1", RULES))["runs"][0]["results"]
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"] == {"uri": "file:///tmp/a%20b.py"}

@@ -14,6 +14,7 @@ from graphlint.commands.explain import page
 from graphlint.errors import GraphlintError
 from graphlint.lsp import actions, convert
 from graphlint.lsp.server import DELAY, Server, caught
+from graphlint.report.fenced import fenced
 from graphlint.types import Finding
 
 KINDS: list[lsp.CodeActionKind | str] = [lsp.CodeActionKind.QuickFix, actions.FIX_ALL]
@@ -62,16 +63,7 @@ def _once(found: list[Finding]) -> list[Finding]:
 def markdown(text: str, finding: Finding) -> str:
     """A page as Markdown: its head line, what was found, and its examples as code."""
     head, _, rest = text.partition("\n\n")
-    fenced: list[str] = []
-    inside = False
-    for line in rest.splitlines():
-        is_code = line.startswith("    ") or (inside and not line.strip())
-        if is_code != inside:
-            fenced.append("```python" if is_code else "```")
-            inside = is_code
-        fenced.append(line[4:] if is_code else line)
-    body = "\n".join([*fenced, "```"] if inside else fenced)
-    return f"**{head}**\n\n{finding.message}\n\n{body}"
+    return f"**{head}**\n\n{finding.message}\n\n{fenced(rest)}"
 
 
 async def code_actions(server: Server, params: lsp.CodeActionParams) -> list[lsp.CodeAction | lsp.Command]:

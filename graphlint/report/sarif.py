@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
 from graphlint import notebook
 from graphlint.report import links
+from graphlint.report.fenced import fenced
 from graphlint.report.positions import Lines, cell, end, in_cells, start
 from graphlint.types import Edit, Effect, Finding, Fix, Report, Span, Step
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 LEVELS = {Effect.BREAKS: "error", Effect.STALE: "error", Effect.DEFEATS: "warning", Effect.NOTE: "note"}
+LONGEST = 1024
+"""Characters of a description that GitHub takes; `help` may be longer."""
 
 
 class Described(NamedTuple):
@@ -45,9 +50,15 @@ def _rule(rule: Described) -> dict[str, object]:
         "id": rule.code,
         "name": "".join(word.capitalize() for word in rule.name.split("-")),
         "shortDescription": {"text": rule.summary},
-        "fullDescription": {"text": rule.page.strip()},
+        "fullDescription": {"text": _shortened(rule.page.partition("\n\nFails:")[0].strip())},
+        "help": {"text": rule.page.strip(), "markdown": fenced(rule.page)},
         "helpUri": links.page(rule.code),
     }
+
+
+def _shortened(text: str) -> str:
+    """A description within the length that code scanning takes, cut between two words."""
+    return text if len(text) <= LONGEST else text[: text.rfind(" ", 0, LONGEST - 4)] + " ..."
 
 
 def _result(finding: Finding, lines: Lines) -> dict[str, object]:
@@ -101,7 +112,9 @@ def _physical(span: Span, lines: Lines) -> dict[str, object]:
 
 
 def _artifact(file: str) -> dict[str, object]:
-    return {"uri": quote(notebook.split(file)[0])}
+    """Files outside the working folder have absolute names, which only a URI with a scheme keeps apart from relative ones."""
+    path = notebook.split(file)[0]
+    return {"uri": Path(path).as_uri() if os.path.isabs(path) else quote(path)}
 
 
 def _region(span: Span, lines: Lines) -> dict[str, int]:
