@@ -13,7 +13,8 @@ from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonS
 
 from graphlint.report import gitlab, jsonl, junit, markdown, rdjson, sarif
 from graphlint.report.sarif import Described
-from tests.sample import CLEAN, COUNTER, READ, REPORT
+from graphlint.types import RegionReport
+from tests.sample import CLEAN, COUNTER, MODEL, OTHER, READ, REPORT
 
 RULES = [Described("GL101", "host-read", "a read", "a page")]
 
@@ -69,6 +70,17 @@ def test_junit_has_a_case_for_every_finding_and_clean_region() -> None:
     failure = suites["src/route.py"].find("testcase/failure")
     assert failure is not None
     assert (failure.get("type"), failure.get("message")) == ("breaks", READ.message)
+
+
+def test_junit_tells_apart_clean_regions_of_one_name() -> None:
+    one, other = (replace(MODEL, span=MODEL.span._replace(line=line)) for line in (2, 9))
+    clean = (RegionReport(one, "clean", 0, 0), RegionReport(other, "clean", 0, 0), RegionReport(OTHER, "clean", 0, 0))
+    root = ElementTree.fromstring(junit.render(replace(REPORT, findings=(), regions=clean)))
+    assert [each.get("name") for each in root.iter("testcase")] == [
+        "model.Model.forward:2",
+        "model.Model.forward:9",
+        "model.Other.forward",
+    ]
 
 
 def test_junit_escapes_what_xml_cannot_hold() -> None:

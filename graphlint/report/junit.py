@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from graphlint import notebook
@@ -32,8 +32,15 @@ def _suite(name: str, findings: Sequence[Finding], clean: Sequence[RegionReport]
     failures = sum(each.effect is not Effect.NOTE for each in findings)
     head = f'tests="{len(findings) + len(clean)}" failures="{failures}" errors="0" skipped="0"'
     cases = [_failed(name, each, report) for each in findings]
-    cases += [f"  <testcase{_attributes(classname=name, name=each.region.name)}/>\n" for each in clean]
+    cases += [f"  <testcase{_attributes(classname=name, name=each)}/>\n" for each in _told_apart(clean)]
     return f" <testsuite{_attributes(name=name)} {head}>\n{''.join(cases)} </testsuite>\n"
+
+
+def _told_apart(clean: Sequence[RegionReport]) -> Iterator[str]:
+    """The names of regions, with the line where several share one: of cases with one name readers keep the last."""
+    count = Counter(each.region.name for each in clean)
+    for each in clean:
+        yield f"{each.region.name}:{each.region.span.line}" if count[each.region.name] > 1 else each.region.name
 
 
 def _failed(name: str, finding: Finding, report: Report) -> str:

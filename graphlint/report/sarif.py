@@ -112,7 +112,7 @@ def _physical(span: Span, lines: Lines) -> dict[str, object]:
 
 
 def _artifact(file: str) -> dict[str, object]:
-    """Files outside the working folder have absolute names, which only a URI with a scheme keeps apart from relative ones."""
+    """Files outside the working folder have absolute names, and a URI without a scheme is taken for a relative one."""
     path = notebook.split(file)[0]
     return {"uri": Path(path).as_uri() if os.path.isabs(path) else quote(path)}
 
