@@ -5,6 +5,7 @@ A notice never predicts a fault of the code; it says that something was not read
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 from graphlint.record import NamedTuple
@@ -106,3 +107,8 @@ def internal(error: BaseException, span: Span, doing: str) -> Finding:
     text = " ".join(str(error).split())[:200]
     message = f"graphlint failed while {doing}: `{type(error).__name__}{': ' + text if text else ''}`{where}"
     return notice(INTERNAL, span, message, "please report this; `exclude` in `[tool.graphlint]` leaves a file out")
+
+
+def is_unread(finding: Finding, unread: Collection[str]) -> bool:
+    """Whether a finding says of one of these files that it was not looked at, for which a run fails."""
+    return finding.span.file in unread and finding.code in (UNREADABLE.code, LIMIT.code, INTERNAL.code)

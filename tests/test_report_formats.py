@@ -66,7 +66,10 @@ def test_junit_has_a_case_for_every_finding_and_clean_region() -> None:
     model = suites["src/model.py"]
     assert (model.get("tests"), model.get("failures")) == ("2", "1")
     assert [case.get("name") for case in model] == ["GL404 host-mutation src/model.py:4:9", "model.Other.forward"]
-    assert suites["src/old.py"].get("failures") == "0"
+    assert (suites["src/old.py"].get("failures"), suites["src/old.py"].get("errors")) == ("0", "1")
+    error = suites["src/old.py"].find("testcase/error")
+    assert error is not None
+    assert error.get("type") == "unreadable-file"
     failure = suites["src/route.py"].find("testcase/failure")
     assert failure is not None
     assert (failure.get("type"), failure.get("message")) == ("breaks", READ.message)

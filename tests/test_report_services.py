@@ -22,6 +22,11 @@ def test_github_shows_a_finding_at_its_line() -> None:
     )
 
 
+def test_github_shows_what_could_not_be_read_as_an_error() -> None:
+    assert github.render(REPORT).splitlines()[1].startswith("::error file=src/old.py,line=7,")
+    assert github.render(replace(REPORT, unread=())).splitlines()[1].startswith("::notice file=src/old.py,line=7,")
+
+
 def test_github_takes_no_columns_of_several_lines() -> None:
     wide = replace(READ, span=READ.span._replace(end_line=3))
     shown = github.render(replace(REPORT, findings=(wide,)))

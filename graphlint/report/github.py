@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from graphlint import notebook
+from graphlint.notices import is_unread
 from graphlint.report.positions import cell, character, line_at
 from graphlint.types import Effect, Finding, Report, Span
 
@@ -18,7 +19,8 @@ def _command(finding: Finding, report: Report) -> str:
     file = _property(notebook.split(finding.span.file)[0])
     title = _property(f"{finding.code} {finding.rule}")
     text = cell(finding.span) + (f"{finding.message}; {finding.help}" if finding.help else finding.message)
-    return f"::{LEVELS[finding.effect]} file={file},{_place(finding.span, report)},title={title}::{_data(text)}"
+    level = "error" if is_unread(finding, report.unread) else LEVELS[finding.effect]
+    return f"::{level} file={file},{_place(finding.span, report)},title={title}::{_data(text)}"
 
 
 def _place(span: Span, report: Report) -> str:

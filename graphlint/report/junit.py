@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from graphlint import notebook
+from graphlint.notices import is_unread
 from graphlint.report.positions import shown
 from graphlint.types import Effect, Finding, RegionReport, Report
 
@@ -30,7 +31,8 @@ def render(report: Report) -> str:
 
 def _suite(name: str, findings: Sequence[Finding], clean: Sequence[RegionReport], report: Report) -> str:
     failures = sum(each.effect is not Effect.NOTE for each in findings)
-    head = f'tests="{len(findings) + len(clean)}" failures="{failures}" errors="0" skipped="0"'
+    errors = sum(is_unread(each, report.unread) for each in findings)
+    head = f'tests="{len(findings) + len(clean)}" failures="{failures}" errors="{errors}" skipped="0"'
     cases = [_failed(name, each, report) for each in findings]
     cases += [f"  <testcase{_attributes(classname=name, name=each)}/>\n" for each in _told_apart(clean)]
     return f" <testsuite{_attributes(name=name)} {head}>\n{''.join(cases)} </testsuite>\n"
@@ -44,14 +46,16 @@ def _told_apart(clean: Sequence[RegionReport]) -> Iterator[str]:
 
 
 def _failed(name: str, finding: Finding, report: Report) -> str:
-    """A note is a case that passed and says something."""
+    """A note is a case that passed and says something, unless it says that nothing was looked at."""
     place = shown(finding.span, report.lines)
     title = _attributes(classname=name, name=f"{finding.code} {finding.rule} {place}")
     text = escape(_legal(f"{place}: {finding.message}" + (f"\nhelp: {finding.help}" if finding.help else "")))
-    if finding.effect is Effect.NOTE:
+    is_error = is_unread(finding, report.unread)
+    if finding.effect is Effect.NOTE and not is_error:
         return f"  <testcase{title}>\n   <system-out>{text}</system-out>\n  </testcase>\n"
-    kind = _attributes(type=finding.effect.value, message=finding.message)
-    return f"  <testcase{title}>\n   <failure{kind}>{text}</failure>\n  </testcase>\n"
+    kind = _attributes(type=finding.rule if is_error else finding.effect.value, message=finding.message)
+    tag = "error" if is_error else "failure"
+    return f"  <testcase{title}>\n   <{tag}{kind}>{text}</{tag}>\n  </testcase>\n"
 
 
 def _attributes(**values: str) -> str:
