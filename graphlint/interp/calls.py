@@ -10,7 +10,7 @@ from graphlint.interp import torch_attributes, torch_calls, untraced
 from graphlint.interp.comparisons import is_numeric
 from graphlint.interp.decorating import is_kept_out, is_memoised
 from graphlint.interp.dispatch import ATTRIBUTES, CALLS, ELEMENTS, apply, attribute, count_unknown, element, item, register
-from graphlint.interp.fields import AFTER, constructor
+from graphlint.interp.fields import AFTER, TUPLE_BASES, constructor
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import METHODS, MODULE_METHODS, MethodHandler, device_tensor, handler_of
 from graphlint.interp.hooks import hooked, lent
@@ -48,7 +48,6 @@ from graphlint.values import (
     members,
 )
 
-TUPLE_BASES = {"typing.NamedTuple", "collections.namedtuple"}
 ENUM_BASES = {"enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag"}
 
 _RETURN_FIELDS = (
@@ -58,11 +57,11 @@ _RETURN_FIELDS = (
 RETURN_FIELDS = frozenset(_RETURN_FIELDS.split())
 """The fields of `torch.return_types`, the named tuples that operators give (torch 2.13 documentation)."""
 
-EXTREMES = ("min", "max")
-"""What `torch.aminmax` gives."""
+PAIRS = {"min": 0, "max": 1, "values": 0, "indices": 1}
+"""Where names stand in results of two: of `aminmax`, and of `max`, `sort`, `topk` and the like.
 
-PAIR = ("values", "indices")
-"""The two that `max`, `sort`, `topk` and the like give; sparse tensors have methods of these names."""
+Other values have methods of these names.
+"""
 
 
 @register(CALLS, Function)
@@ -335,10 +334,8 @@ def plain_attribute(frame: Frame, value: Value, name: str, node: ast.AST) -> Val
     if _of_modules(value, name) is not None:
         return Method(value, name)
     if isinstance(value, Seq) and (Seq, name) not in METHODS:
-        if name in PAIR and value.form == "tuple" and value.items is not None and len(value.items) == len(PAIR):
-            return value.items[PAIR.index(name)]
-        if name in EXTREMES and value.form == "tuple" and value.items is not None and len(value.items) == len(EXTREMES):
-            return value.items[EXTREMES.index(name)]
+        if name in PAIRS and value.form == "tuple" and value.items is not None and len(value.items) == 2:
+            return value.items[PAIRS[name]]
         held = value.element() if value.items != () else Unknown()
         if any(isinstance(member, Tensor) for member in members(held)) and lookup(f"torch.Tensor.{name}") is not None:
             # A hint said "tuple of tensors", the code treats it as one tensor: the code is right.

@@ -17,7 +17,7 @@ from graphlint.interp.frame import Summary
 from graphlint.interp.naming import is_host
 from graphlint.interp.record import Record
 from graphlint.outline import mentions
-from graphlint.project import ClassDecl, FunctionDecl, Project, Symbol, assigned
+from graphlint.project import ClassDecl, FunctionDecl, Outside, Project, Symbol, assigned
 from graphlint.syntax import last, last_called
 from graphlint.types import Confidence
 from graphlint.values import (
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from graphlint.interp.machine import Machine
 
 
+TUPLE_BASES = frozenset({"typing.NamedTuple", "collections.namedtuple"})
 AFTER = "__post_init__"
 """What a constructor that nobody wrote calls at its end."""
 
@@ -69,7 +70,23 @@ def constructor(project: Project, decl: ClassDecl) -> FunctionDecl | None:
 
 def _generates(mark: ast.expr) -> bool:
     """Whether a class decorator is `@dataclass`, unless told to leave the constructor alone."""
-    return last_called(mark) == "dataclass" and not _is_without(mark)
+    return _is_dataclass(mark) and not _is_without(mark)
+
+
+def is_record(project: Project, decl: ClassDecl) -> bool:
+    """Whether a class is a dataclass or a named tuple: its text and its comparisons are those of its fields."""
+    for base in project.mro(decl):
+        if isinstance(base, Outside):
+            if base.name in TUPLE_BASES:
+                return True
+        elif any(map(_is_dataclass, base.node.decorator_list)):
+            return True
+    return False
+
+
+def _is_dataclass(mark: ast.expr) -> bool:
+    """Whether a class decorator is `@dataclass`, or what a project made of it."""
+    return "dataclass" in last_called(mark)
 
 
 def fill(machine: Machine, instance: Instance, record: Record) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from graphlint.interp.fields import is_record
 from graphlint.interp.frame import Frame
 from graphlint.interp.members import methods
 from graphlint.interp.objects import is_module
@@ -21,20 +22,12 @@ def carries_nothing(frame: Frame, lasting: list[Instance], target: ast.Attribute
 
 
 def _is_message(frame: Frame, owner: Instance, target: ast.Attribute) -> bool:
-    """An object that is made anew for every call: a dataclass given as an argument, or what others write to."""
+    """An object that is made anew for every call: a record given as an argument, or what others write to."""
     if owner.arguments is not None or is_module(frame.machine, owner.decl):
         return False
-    if is_record(owner.decl):
+    if is_record(frame.machine.project, owner.decl):
         return True
     return isinstance(target.value, ast.Name) and frame.env.get(target.value.id) is owner is not frame.receiver
-
-
-def is_record(decl: ClassDecl) -> bool:
-    marks = [each.func if isinstance(each, ast.Call) else each for each in decl.node.decorator_list]
-    names = [
-        each.attr if isinstance(each, ast.Attribute) else each.id if isinstance(each, ast.Name) else "" for each in marks
-    ]
-    return any("dataclass" in name for name in names)
 
 
 def _is_used_up(frame: Frame, owner: ClassDecl, target: ast.Attribute) -> bool:

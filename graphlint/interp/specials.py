@@ -6,10 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from graphlint.interp.dispatch import apply, attribute
+from graphlint.interp.fields import is_record
 from graphlint.interp.frame import Frame
 from graphlint.interp.objects import record_of
-from graphlint.project import ClassDecl, Outside, Project
-from graphlint.syntax import last_called
 from graphlint.values import Arguments, Function, Instance, Tensor, Text, Value, members, on_device
 
 BINARY: dict[type[ast.operator], str] = {
@@ -109,17 +108,6 @@ def _may_hold_tensors(frame: Frame, owner: Instance) -> bool:
 
 def fields(frame: Frame, owner: Instance) -> list[Value]:
     return [value for _, value in record_of(frame.machine, owner).items(frame.machine)]
-
-
-def is_record(project: Project, decl: ClassDecl) -> bool:
-    """Whether a class is a dataclass or a named tuple: its text and its comparisons are those of its fields."""
-    for base in project.mro(decl):
-        if isinstance(base, Outside):
-            if base.name in ("typing.NamedTuple", "collections.namedtuple"):
-                return True
-        elif any(last_called(mark) == "dataclass" for mark in base.node.decorator_list):
-            return True
-    return False
 
 
 def compared_records(frame: Frame, left: Value, right: Value) -> Tensor | None:
