@@ -262,9 +262,10 @@ class CompiledStaleRead(Event):
 
 @fact
 class CompiledDynamic(Event):
-    """A function is compiled with graphs and with dynamic shapes."""
+    """A function is compiled with graphs and with dynamic shapes, or a loop calls it with ever longer arguments."""
 
     call: str
+    grows: bool = False
 
 
 @fact

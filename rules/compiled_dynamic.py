@@ -1,6 +1,7 @@
 """A function is compiled with graphs and with dynamic shapes.
 
-One dynamic kernel serves all sizes, but a graph has one size: every new size is recorded again, and kept.
+One dynamic kernel serves all sizes, but a graph has one size: every new size is recorded again, and kept.  A loop that
+appends to its argument gives the function a new size in every round.
 
 Fails:
 
@@ -32,6 +33,12 @@ from graphlint.types import Finding
 
 @rule("GL806", on=CompiledDynamic, predicts=None, compile="defeats")
 def compiled_dynamic(event: CompiledDynamic) -> Finding | None:
+    if event.grows:
+        return finding(
+            event,
+            f"`{event.call}` gets a longer argument in every round, and every length is recorded again",
+            help="pad the argument to a few lengths, or keep what came before in a cache of fixed size",
+        )
     return finding(
         event,
         f"`{event.call}` is compiled with graphs and `dynamic=True`: every size is recorded again",

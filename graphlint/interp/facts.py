@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -33,6 +34,9 @@ from graphlint.values import (
 
 MODE = "training"
 """The name under which a module of torch's has its mode, where `eval()` or `train()` was called on it."""
+
+TRAINING = re.compile(r"\.train\((?:True|mode=True)?\)")
+SWITCHING = re.compile(r"\.eval\(\)|\.train\((?!True|mode=True|\))")
 
 
 class Facts:
@@ -207,7 +211,12 @@ class Facts:
     def training(self) -> bool | None:
         known = self.constructor.get(MODE)
         mode = UNKNOWN if known is None else constant_of(known)
-        return mode if isinstance(mode, bool) else None
+        if isinstance(mode, bool):
+            return mode
+        # Modules train until somebody says otherwise; a file that only ever switches to training leaves them there.
+        self.varies = True
+        text = self.frame.module.source.text
+        return True if TRAINING.search(text) and not SWITCHING.search(text) else None
 
     def grad(self) -> bool | None:
         return None

@@ -157,6 +157,30 @@ def _is_dynamic(compiled: Thing) -> bool:
     return isinstance(given, ast.Constant) and given.value is True
 
 
+LENGTHENING = ("torch.cat", "torch.concat", "torch.hstack", "torch.vstack", "torch.nn.functional.pad")
+
+
+def growing(story: Story) -> Told:
+    """Arguments that a loop makes longer from one call to the next."""
+    earlier: dict[int, Act] = {}
+    for act in story.acts:
+        if act.verb is not Verb.CALL or act.thing.kind is not Kind.COMPILED or not has_graphs(act.thing):
+            continue
+        before = earlier.setdefault(id(act.node), act)
+        if before is not act and any(_lengthens(new, old) for new in _given(act) for old in _given(before)):
+            yield _region(act.thing, act), tell(CompiledDynamic, act, call=act.text, grows=True, targets=Target.COMPILE)
+
+
+def _given(act: Act) -> list[Thing]:
+    return [] if act.other is None else list(act.other.slots.values())
+
+
+def _lengthens(new: Thing, old: Thing) -> bool:
+    """Whether a tensor is another one with something behind it."""
+    parts = [part for made in new.made_by for part in (made, *made.slots.values())]
+    return new.name in LENGTHENING and old in parts
+
+
 def clones(story: Story) -> Told:
     """Copies of a result that are made inside, where they are results again."""
     for index, call in enumerate(story.acts):

@@ -71,6 +71,7 @@ QUESTIONS: tuple[Question, ...] = (
     compiled.mutated,
     compiled.overwritten,
     compiled.dynamic,
+    compiled.growing,
     compiled.host_scalars,
     compiled.clones,
 )
