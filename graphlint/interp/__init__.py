@@ -33,7 +33,7 @@ from graphlint.interp import (
     transfers,
     wrapped,
 )
-from graphlint.interp.grounding import grounded, narrowed
+from graphlint.interp.grounding import grounded, narrowed, supposed
 from graphlint.interp.lasting import Ground, Lasting
 from graphlint.interp.readout import RegionEvents
 from graphlint.interp.standing import Standing
@@ -109,7 +109,7 @@ def interpret(
 
 def _of_file(project: Project, module: Module, inside: Iterable[RegionEvents], ledger: Ledger) -> Iterator[RegionEvents]:
     around, file = _around(project, module, ledger), module.source.name
-    only, used = ledger.only_compiled(file), set()
+    only, used, captured = ledger.only_compiled(file), set(), ledger.captured[file]
     for each in inside:
         outside = around.pop(_place(each.region), None)
         more = outside.events if outside is not None else ()
@@ -117,6 +117,8 @@ def _of_file(project: Project, module: Module, inside: Iterable[RegionEvents], l
         if each.region.name in only:
             used.add(each.region.name)
             events = narrowed(events, Target.COMPILE)
+        elif each.region.kind == "forward" and each.region.name not in captured:
+            events = supposed(events)
         yield each._replace(events=(*events, *more))
     ledger.used[file] = frozenset(used)
     yield from around.values()

@@ -17,12 +17,14 @@ from typing import Any
 from graphlint.events import HostCompare
 from graphlint.interp import specials
 from graphlint.interp.asking import asks_for_none, looked_at
+from graphlint.interp.binding import defaults
 from graphlint.interp.broadcast import highest_rank
 from graphlint.interp.conditions import truth
 from graphlint.interp.frame import Frame, expression
 from graphlint.interp.operators import place_of, surest
 from graphlint.interp.untraced import array_among
-from graphlint.project import ClassDecl, Outside, Project
+from graphlint.project import ClassDecl, FunctionDecl, Outside, Project
+from graphlint.syntax import stored
 from graphlint.types import Confidence
 from graphlint.values import (
     EITHER,
@@ -104,7 +106,47 @@ def compare(frame: Frame, op: ast.cmpop, left: Value, right: Value, node: ast.Co
         return Tensor(place_of(left, right), Kind.BOOL, highest_rank(left, right), surest(left, right))
     if isinstance(left, (Seq, Table)) and type(left) is type(right):
         _by_elements(frame, left, right, node)
-    return _constant(op, left, right)
+    found = _constant(op, left, right)
+    if found is EITHER and isinstance(left, Number) and left.origin is Origin.SHAPE and left.value is None:
+        return _of_given_size(frame, op, node)
+    return found
+
+
+GIVEN = {
+    ast.Gt: (TRUE, 0),
+    ast.NotEq: (TRUE, 0),
+    ast.GtE: (TRUE, 1),
+    ast.Eq: (FALSE, 0),
+    ast.LtE: (FALSE, 0),
+    ast.Lt: (FALSE, 1),
+}
+"""What is said of a size that there is by comparing it with the number beside: `n > 0` holds."""
+
+
+def _of_given_size(frame: Frame, op: ast.cmpop, node: ast.Compare) -> Value:
+    """`n if n > 0 else ...` of a parameter that is 0 or less if nobody gives it, and is filled in then: this is a size."""
+    answer, bound = GIVEN.get(type(op), (EITHER, 0))
+    decl = frame.summary.decl
+    match node:
+        case ast.Compare(left=ast.Name(id=name), ops=[_], comparators=[ast.Constant(value=int(number))]):
+            if decl is not None and number == bound and _is_left_out(defaults(decl).get(name)):
+                return answer if _is_filled_in(decl, name, node) else EITHER
+    return EITHER
+
+
+def _is_filled_in(decl: FunctionDecl, name: str, asked: ast.Compare) -> bool:
+    """Whether a parameter is bound anew where a condition says so."""
+    chosen = [each for each in decl.every(ast.Assign) if isinstance(each.value, ast.IfExp) and each.value.test is asked]
+    arms = [each for some in decl.every(ast.If) if some.test is asked for each in (*some.body, *some.orelse)]
+    return any(isinstance(to, ast.Name) and to.id == name for each in (*chosen, *arms) for to in stored(each))
+
+
+def _is_left_out(default: ast.expr | None) -> bool:
+    """Whether a default says that there is none: 0, -1."""
+    match default:
+        case ast.Constant(value=0) | ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int())):
+            return True
+    return False
 
 
 def _of_objects(frame: Frame, op: ast.cmpop, left: Value, right: Value, node: ast.Compare) -> Value | None:

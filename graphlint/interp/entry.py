@@ -17,7 +17,8 @@ from graphlint.interp.binding import defaults, parameters, receiver_missing
 from graphlint.interp.handed import handed
 from graphlint.interp.naming import is_host
 from graphlint.project import ClassDecl, FunctionDecl
-from graphlint.syntax import walk
+from graphlint.record import NamedTuple
+from graphlint.syntax import nested, stands_in, walk
 from graphlint.types import Confidence
 from graphlint.values import (
     EITHER,
@@ -161,9 +162,13 @@ class Uses:
         self.called: set[str] = set()
         self.handed: set[str] = set()
         body = decl.node.body
+        anew = rebound(body, {*names}) if isinstance(body, list) else []
         for statement in body if isinstance(body, list) else [body]:
             for node in walk(statement):
-                self._note(node)
+                if anew:
+                    self._note_parts(node, anew)
+                else:
+                    self._note(node)
 
     def follow(self, machine: Machine, decl: FunctionDecl, owner: ClassDecl | None, depth: int = DEEPEST_HAND) -> None:
         """Look in the functions that are given a parameter for what the body does not say itself."""
@@ -179,6 +184,15 @@ class Uses:
 
     def is_other(self, name: str) -> bool:
         return any(name in found for found in (self.host, self.other, self.truth, self.called))
+
+    def _note_parts(self, node: ast.AST, anew: list[Rebound]) -> None:
+        """What a node says of the parameters that are still what the caller gave."""
+        other = {each.name for each in anew if stands_in(each.behind, node)}
+        sets = (self.host, self.tensor, self.number, self.other, self.truth, self.called)
+        unsaid = [(found, name) for found in sets for name in other if name not in found]
+        self._note(node)
+        for found, name in unsaid:
+            found.discard(name)
 
     def _note(self, node: ast.AST) -> None:
         match node:
@@ -263,6 +277,36 @@ class Uses:
             return Unknown() if name in self.other else Opaque()
         sure = Confidence.LIKELY if name == self.first or name in self.handed else Confidence.POSSIBLE
         return Tensor(Place.DEVICE, Kind.ANY, None, sure, "input")
+
+
+class Rebound(NamedTuple):
+    """A parameter that a statement binds to something else, and the statements of its block behind it."""
+
+    name: str
+    behind: list[ast.stmt]
+
+
+def rebound(body: list[ast.stmt], names: set[str]) -> list[Rebound]:
+    """Where parameters get values that are not computed of what they were."""
+    found: list[Rebound] = []
+    for block in (body, *_inner_blocks(body)):
+        for place, node in enumerate(block[:-1]):
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in names and not _reads(value, name):
+                    found.append(Rebound(name, block[place + 1 :]))
+    return found
+
+
+def _inner_blocks(body: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
+    for node in nested(body):
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(node, field, None)
+            if type(block) is list and len(block) > 1:
+                yield block
+
+
+def _reads(value: ast.expr, name: str) -> bool:
+    return any(isinstance(each, ast.Name) and each.id == name for each in walk(value))
 
 
 def _uses_as_tensor(machine: Machine, decl: FunctionDecl, name: str, owner: ClassDecl | None, depth: int) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from graphlint.events import BackwardRun, Event, FrozenScalar, HostMutation, LibraryRead
+from graphlint.events import BackwardRun, Event, FrozenScalar, GraphBreak, HostMutation, LibraryRead, LibraryRefused
+from graphlint.interp.untraced import KEPT_OUT
+from graphlint.interp.wrapped import OWN_GRAPHS
 from graphlint.types import Confidence, Target
 
 
@@ -20,3 +22,15 @@ def grounded(events: tuple[Event, ...]) -> tuple[Event, ...]:
 def narrowed(events: tuple[Event, ...], target: Target) -> tuple[Event, ...]:
     """Events of code that is captured in one way only."""
     return tuple(replace(event, targets=event.targets & target) for event in events if event.targets & target)
+
+
+def supposed(events: tuple[Event, ...]) -> tuple[Event, ...]:
+    """Events of a `forward` that nobody was seen capturing or compiling, where its author says how it is run.
+
+    Who compiles a part of it into graphs does not capture it whole, and who keeps a part out of them wants the break.
+    """
+    return tuple(replace(each, confidence=Confidence.POSSIBLE) if _is_meant(each) else each for each in events)
+
+
+def _is_meant(event: Event) -> bool:
+    return isinstance(event, (LibraryRefused, GraphBreak)) and event.why in (OWN_GRAPHS, KEPT_OUT)

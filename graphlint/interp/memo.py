@@ -105,7 +105,7 @@ def _overwritten(call: ast.Call, scope: Scope) -> str:
 
 
 def _memo(node: ast.If, rest: list[ast.stmt], scope: Scope, looped: bool) -> Memo | None:
-    test = plain(node.test, scope.decl)
+    test = plain(_written_out(node.test, scope), scope.decl)
     asked = asks(test, scope.words)
     # That two parts ask about attributes of the same object is not the same state.
     asked = Asked(asked.lacking - {scope.words.own[:-1]}, asked.there - {scope.words.own[:-1]})
@@ -214,6 +214,38 @@ def leaves(block: list[ast.stmt]) -> bool:
     """Whether a block ends the function, or does where its last question comes out so."""
     last = block[-1]
     return isinstance(last, (ast.Return, ast.Raise)) or (isinstance(last, ast.If) and leaves(last.body))
+
+
+def _written_out(test: ast.expr, scope: Scope) -> ast.expr:
+    """`exists(self.table)` as `self.table is not None`, where a function of the tree asks for nothing else."""
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            inner = _written_out(operand, scope)
+            return test if inner is operand else ast.copy_location(ast.UnaryOp(ast.Not(), inner), test)
+        case ast.BoolOp(op=op, values=values):
+            parts = [_written_out(each, scope) for each in values]
+            return test if parts == values else ast.copy_location(ast.BoolOp(op, parts), test)
+        case ast.Call(func=ast.Name() as func, args=[subject], keywords=[]):
+            found = scope.project.dotted(scope.decl.module, func)
+            asked = _asked_by(found) if isinstance(found, FunctionDecl) else None
+            return test if asked is None else ast.copy_location(ast.Compare(subject, [asked], [ast.Constant(None)]), test)
+    return test
+
+
+def _asked_by(decl: FunctionDecl) -> ast.cmpop | None:
+    """How a function compares its only parameter with None, if it does nothing else."""
+    body = decl.node.body
+    done = [each for each in body if not isinstance(each, ast.Expr)] if isinstance(body, list) else [ast.Return(body)]
+    match done:
+        case [
+            ast.Return(
+                value=ast.Compare(
+                    left=ast.Name(id=name), ops=[ast.Is() | ast.IsNot() as op], comparators=[ast.Constant(None)]
+                )
+            )
+        ] if decl.signature.order == [name]:
+            return op
+    return None
 
 
 def plain(test: ast.expr, decl: FunctionDecl) -> ast.expr:

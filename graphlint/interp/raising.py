@@ -129,6 +129,17 @@ def _remark(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST,
     frame.emit(events.GraphBreak, node, sure, construct=short(row), why=effect.why)
 
 
+def _break(frame: Frame, call: str, why: str, node: ast.AST, sure: Confidence) -> None:
+    """Told once a line: where Dynamo has left its graph for one `x.data_ptr()`, the next ones split nothing more."""
+    said = (call, frame.span(node).line)
+    seen, made = frame.summary.seen, frame.summary.events
+    if said in seen and made[seen[said]].confidence >= sure and made[seen[said]].targets & frame.live == frame.live:
+        return
+    frame.emit(events.GraphBreak, node, sure, construct=call, why=why)
+    if (events.GraphBreak, frame.span(node)) in seen:
+        seen[said] = seen[events.GraphBreak, frame.span(node)]
+
+
 def _state(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, sure: Confidence) -> None:
     frame.emit(events.HostMutation, node, sure, target=short(row), what="call", why=effect.why)
 
@@ -231,7 +242,7 @@ EMITTERS: dict[str, Emitter] = {
     "handle": _handle,
     "gradient": lambda f, row, e, facts, node, sure: f.emit(events.BackwardRun, node, sure),
     "remark": _remark,
-    "break": lambda f, row, e, facts, node, sure: f.emit(events.GraphBreak, node, sure, construct=short(row), why=e.why),
+    "break": lambda f, row, e, facts, node, sure: _break(f, short(row), e.why, node, sure),
 }
 
 

@@ -87,9 +87,14 @@ def _number_origin(facts: Facts) -> Origin:
 
 
 def origin_of_read(tensor: Value | None) -> Origin:
-    """What a number read from a tensor depends on: on what the region computes, or on what it was given on the host."""
-    given = isinstance(tensor, Tensor) and tensor.place in (Place.HOST, Place.PINNED) and tensor.role != READ_BACK
-    return Origin.ARGUMENT if given else Origin.DATA
+    """What a number read from a tensor depends on: on what the region computes, or on what it was given on the host.
+
+    What may as well be a number that the region is given is not taken for data.
+    """
+    if not isinstance(tensor, Tensor):
+        return Origin.DATA
+    given = tensor.place in (Place.HOST, Place.PINNED) and tensor.role != READ_BACK
+    return Origin.ARGUMENT if given or tensor.sure is Confidence.POSSIBLE else Origin.DATA
 
 
 def _tensor(frame: Frame, tree: grammar.Result, facts: Facts) -> Value:

@@ -95,7 +95,9 @@ def _non_blocking(facts: Facts) -> bool:
 
 @special("torch.Tensor.to", "torch.Tensor.type", "torch.Tensor.type_as")
 def to(frame: Frame, facts: Facts, node: ast.AST) -> Value:
-    """`x.to(device, dtype)`, `x.to(other)`, `x.type(torch.LongTensor)` and so on."""
+    """`x.to(device, dtype)`, `x.to(other)`, `x.type(torch.LongTensor)` and so on; `x.type()` is the name of a type."""
+    if facts.row.name == "torch.Tensor.type" and facts.none("dtype") is True:
+        return Text()
     place: Place | None = None
     kind: Kind | None = None
     sure = Confidence.CERTAIN

@@ -58,9 +58,12 @@ def array_among(left: Value, right: Value) -> Value | None:
     return left if is_array(left) else right if is_array(right) else None
 
 
+KEPT_OUT = "the function is kept out of what Dynamo traces"
+
+
 def call(frame: Frame, callee: Function, arguments: Arguments, node: ast.AST) -> Value:
     """Dynamo leaves its graph for the call, and looks at nothing that is done there."""
-    split(frame, node, Confidence.CERTAIN, callee.decl.name, "the function is kept out of what Dynamo traces")
+    split(frame, node, Confidence.CERTAIN, callee.decl.name, KEPT_OUT)
     live, was = frame.live, frame.recording
     frame.live, frame.recording = live & Target.GRAPH or live, was and bool(live & Target.GRAPH)
     value = frame.machine.call(frame, callee, arguments, node)

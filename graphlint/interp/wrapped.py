@@ -44,12 +44,15 @@ def call_identity(frame: Frame, callee: Identity, arguments: Arguments, node: as
     return arguments.positional[0] if arguments.positional else arguments.more or Unknown()
 
 
+OWN_GRAPHS = "the compiled function records graphs of its own"
+
+
 @register(CALLS, Graphed)
 def call_graphed(frame: Frame, callee: Graphed, arguments: Arguments, node: ast.AST) -> Value:
     """Measured on an H200 with torch 2.11: "Cannot prepare for replay during capturing stage"."""
     before = frame.live
     frame.live &= Target.GRAPH
-    frame.emit(LibraryRefused, node, call="torch.compile", why="the compiled function records graphs of its own")
+    frame.emit(LibraryRefused, node, call="torch.compile", why=OWN_GRAPHS)
     frame.live = before
     return apply(frame, callee.function, arguments, node)
 

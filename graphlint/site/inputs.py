@@ -179,7 +179,15 @@ def _ignored(story: Story, captured: Captured, replay: Act) -> set[str]:
 
 
 def _is_range(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
+    """Whether a loop only counts, also behind something that shows how far it is: `tqdm(range(n))`."""
+    if not isinstance(node, ast.Call):
+        return False
+    called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    return called in COUNTING or any(map(_is_range, node.args[:1]))
+
+
+COUNTING = frozenset({"range", "trange", "count"})
+"""Calls that give numbers: Python's, those of progress bars, and what counts without end."""
 
 
 def _unused_targets(captured: Captured, target: ast.expr, inside: list[Act]) -> set[str]:

@@ -41,6 +41,7 @@ def kept(story: Story) -> Told:
         for index, act in story.between(first, len(story.acts), Verb.KEEP, Verb.BIND, Verb.RETURN):
             how = "" if story.is_captured(index) else _how(story, captured, index, act)
             if how:
+                act = _innermost(story, index) if act.verb is Verb.RETURN else act
                 yield region(captured, story.acts), tell(OutputKept, act, target=_named(act), how=how)
 
 
@@ -91,6 +92,18 @@ def _is_given_away(story: Story, captured: Captured, index: int, act: Act) -> bo
         story.acts[at].frame is act.frame or root(story.acts[at].frame) is act.frame
         for at in _before(story, captured, index)
     )
+
+
+def _innermost(story: Story, index: int) -> Act:
+    """The `return` from which a function has what it gives back as it got it: there a copy helps all callers."""
+    act = story.acts[index]
+    for at in range(index - 1, -1, -1):
+        inner = story.acts[at]
+        if inner.verb is Verb.RETURN and inner.thing is act.thing and inner.frame.caller is act.frame:
+            if not any(part is inner.frame.node for part in ast.walk(act.node)):
+                break
+            act = inner
+    return act
 
 
 def _before(story: Story, captured: Captured, index: int) -> Iterator[int]:

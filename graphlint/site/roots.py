@@ -115,7 +115,10 @@ def _touches(words: Words, reach: Set[str]) -> bool:
 
 
 def _order(node: ast.ClassDef) -> list[str]:
-    """The public methods of a class that captures, those that capture first; the ones that replay are called twice."""
+    """The public methods of a class that captures, those that capture first; the ones that replay are called twice.
+
+    What captures when the object is made has captured: nobody calls it once more.
+    """
     if not any(mentions(each, CAPTURES) for each in node.body):
         return []
     methods = [each for each in node.body if isinstance(each, FunctionDef) and each.name != "__init__"]
@@ -123,15 +126,17 @@ def _order(node: ast.ClassDef) -> list[str]:
     inner = {attr for some in calls.values() for attr in some}
     capturing = {each.name for each in methods if mentions(each, CAPTURES)}
     replaying = [each for each in methods if mentions(each, {REPLAYS})]
+    made = {attr for each in node.body if getattr(each, "name", "") == "__init__" for attr in _own_calls(each)}
+    inner |= made & capturing
     outer = [each for each in methods if each.name not in inner or each in replaying]
     first = [each.name for each in outer if mentions(each, CAPTURES) or calls[each] & capturing]
     rest = [each.name for each in outer if each.name not in first]
     return [*first, *rest, *(each.name for each in replaying)]
 
 
-def _own_calls(node: FunctionDef) -> set[str]:
+def _own_calls(node: ast.stmt) -> set[str]:
     """The methods of its own object that a method calls."""
-    own = receiver_name(node)
+    own = receiver_name(node) if isinstance(node, FunctionDef) else ""
     return {
         each.func.attr
         for each in walk(node)
