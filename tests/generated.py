@@ -59,7 +59,8 @@ FIXES = """# Fixes
 shows them. A fix is tried in memory before it is made: the file parses, it reads no name that is not there, the finding
 is gone, no other came and no region was lost. Nothing outside it changes by a byte, in notebooks too. A suggestion leaves
 something to fill in, so that only editors offer it; `--show-fixes` puts all of them into `json`, `sarif` and `rdjson`.
-No fix is written into a file that says it was generated from another: the next generation would take it out again.
+No fix is written into a file that says it was generated from another, and no suppression by `--add-ignores`: the next
+generation would take it out again.
 
 | codes | fix |
 | --- | --- |
