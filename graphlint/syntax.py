@@ -161,6 +161,14 @@ def _does_nothing(node: ast.stmt) -> bool:
     return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
 
 
+def against_none(node: ast.AST) -> bool | None:
+    """Whether `x is None` is asked (True) or `x is not None` (False); None for any other question."""
+    match node:
+        case ast.Compare(ops=[ast.Is() | ast.IsNot() as op], comparators=[ast.Constant(value=None)]):
+            return isinstance(op, ast.Is)
+    return None
+
+
 def last(node: ast.AST) -> str:
     """The last word of a plain or dotted name; "" for anything else."""
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from graphlint.interp.agreeing import note_choice
 from graphlint.interp.frame import Frame, Kept
 from graphlint.project import FunctionDecl
-from graphlint.syntax import walk
+from graphlint.syntax import against_none, walk
 from graphlint.values import Value
 
 
@@ -114,18 +114,10 @@ def _only_asked(frame: Frame) -> frozenset[str]:
 
 
 def _read(decl: FunctionDecl) -> frozenset[str]:
-    asked = {each.left for each in decl.every(ast.Compare) if asks_for_none(each)}
+    asked = {each.left for each in decl.every(ast.Compare) if against_none(each) is not None}
     read = (each for each in decl.every(ast.Attribute) if isinstance(each.ctx, ast.Load) and each not in asked)
     others = {each.attr for each in read}
     for each in decl.every(ast.Assign):
         if isinstance(each.value, ast.Constant) and each.value.value is None:
             others.update(target.attr for target in each.targets if isinstance(target, ast.Attribute))
     return frozenset(each.attr for each in asked if isinstance(each, ast.Attribute)) - others
-
-
-def asks_for_none(node: ast.Compare) -> bool:
-    """`x is None`, `x is not None`."""
-    match node:
-        case ast.Compare(ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(value=None)]):
-            return True
-    return False

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from graphlint.project import FunctionDecl, Module, Project
 from graphlint.record import NamedTuple
-from graphlint.syntax import spelled, stands_in, walk
+from graphlint.syntax import against_none, spelled, stands_in, walk
 
 if TYPE_CHECKING:
     from graphlint.interp.frame import Summary
@@ -140,11 +140,9 @@ def is_settled(value: ast.expr, text: str) -> bool:
     match value:
         case ast.ListComp(elt=part, generators=[ast.comprehension(target=ast.Name(id=name), iter=whole)]):
             return spelled(whole) == text and _is_settled(part, name)
-        case ast.IfExp(
-            test=ast.Compare(left=left, ops=[ast.Is() | ast.IsNot() as op], comparators=[ast.Constant(value=None)])
-        ):
+        case ast.IfExp(test=ast.Compare(left=left) as asked) if (absent := against_none(asked)) is not None:
             # `self.mask = make() if self.mask is None else self.mask` fills once.
-            kept = value.orelse if isinstance(op, ast.Is) else value.body
+            kept = value.orelse if absent else value.body
             return spelled(left) == text and is_settled(kept, text)
     return isinstance(value, (ast.Call, ast.Attribute)) and _is_settled(value, text)
 

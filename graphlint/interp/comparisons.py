@@ -16,7 +16,7 @@ from typing import Any
 
 from graphlint.events import HostCompare
 from graphlint.interp import specials
-from graphlint.interp.asking import asks_for_none, looked_at
+from graphlint.interp.asking import looked_at
 from graphlint.interp.binding import defaults
 from graphlint.interp.broadcast import highest_rank
 from graphlint.interp.conditions import truth
@@ -24,7 +24,7 @@ from graphlint.interp.frame import Frame, expression
 from graphlint.interp.operators import place_of, surest
 from graphlint.interp.untraced import array_among
 from graphlint.project import ClassDecl, FunctionDecl, Outside, Project
-from graphlint.syntax import stored
+from graphlint.syntax import against_none, stored
 from graphlint.types import Confidence
 from graphlint.values import (
     EITHER,
@@ -73,7 +73,7 @@ IDENTITY = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
 
 @expression(ast.Compare)
 def eval_compare(frame: Frame, node: ast.Compare) -> Value:
-    left = looked_at(frame, node.left) if asks_for_none(node) else frame.eval(node.left)
+    left = looked_at(frame, node.left) if against_none(node) is not None else frame.eval(node.left)
     result: Value = TRUE
     for position, (op, part) in enumerate(zip(node.ops, node.comparators)):
         right = frame.eval(part)

@@ -21,7 +21,7 @@ from graphlint.interp.ranks import asked_rank
 from graphlint.interp.untraced import ask, or_number
 from graphlint.platforms import is_question, platform
 from graphlint.record import NamedTuple
-from graphlint.syntax import walk
+from graphlint.syntax import against_none, walk
 from graphlint.types import Confidence, Target
 from graphlint.values import (
     Arguments,
@@ -92,9 +92,9 @@ def _asked(frame: Frame, node: ast.expr, construct: str) -> Test:
         case ast.UnaryOp(op=ast.Not(), operand=inner):
             outcome = test(frame, inner, within(construct, "not"))
             return Test(outcome.false, outcome.true)
-        case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot() as op], comparators=[ast.Constant(value=None)]):
+        case ast.Compare(left=left) if (absent := against_none(node)) is not None:
             outcome = _is_none(frame, left)
-            return outcome if isinstance(op, ast.Is) else Test(outcome.false, outcome.true)
+            return outcome if absent else Test(outcome.false, outcome.true)
         case ast.Call(func=ast.Name(id="isinstance"), args=[subject, classes]):
             return _isinstance(frame, subject, frame.eval(classes))
         case ast.Compare(left=ast.Call(func=ast.Name(id="type"), args=[subject]), ops=[op], comparators=[cls]):

@@ -18,6 +18,7 @@ from graphlint.interp.mutation import path_of
 from graphlint.interp.specials import texted
 from graphlint.interp.told import flag_called, flag_read
 from graphlint.project import Assigned
+from graphlint.syntax import against_none
 from graphlint.values import (
     FALSE,
     TRUE,
@@ -260,8 +261,8 @@ def _listed(node: ast.ListComp) -> ast.expr | None:
         case (
             ast.Name(id=name),
             ast.Name(id=bound),
-            ast.Compare(left=ast.Name(id=asked), ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]),
-        ):
+            ast.Compare(left=ast.Name(id=asked)) as kept,
+        ) if against_none(kept) is False:
             plain = isinstance(loop.iter, (ast.List, ast.Tuple, ast.Name))
             return loop.iter if plain and name == bound == asked else None
     return None

@@ -28,7 +28,7 @@ from graphlint.interp.specials import augmented, special
 from graphlint.interp.unset import shut_part
 from graphlint.interp.untraced import split
 from graphlint.project import ClassDecl, imported
-from graphlint.syntax import walk
+from graphlint.syntax import against_none, walk
 from graphlint.types import Confidence, Target
 from graphlint.values import (
     ClassValue,
@@ -191,8 +191,8 @@ def _is_standing(frame: Frame, node: ast.If) -> bool:
 def is_usual(test: ast.expr) -> bool:
     """Whether a condition asks for an argument that callers leave out: most of them do."""
     match test:
-        case ast.Compare(left=ast.Name(), ops=[ast.Is()], comparators=[ast.Constant(value=None)]):
-            return True
+        case ast.Compare(left=ast.Name()):
+            return against_none(test) is True
         case ast.BoolOp(op=ast.And(), values=parts):
             return any(is_usual(part) for part in parts)
     return False

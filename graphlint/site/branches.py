@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from graphlint.project import Module
 from graphlint.site.acts import Act
-from graphlint.syntax import TRIES, spelled, stands_in, stored, walk
+from graphlint.syntax import TRIES, against_none, spelled, stands_in, stored, walk
 
 
 def excludes(one: Act, other: Act) -> bool:
@@ -69,7 +69,7 @@ def _turned_over(test: ast.expr, body: list[ast.stmt]) -> bool:
     match test:
         case ast.BoolOp(op=ast.And(), values=parts):
             return any(_turned_over(part, body) for part in parts)
-        case ast.Compare(left=flag, ops=[ast.Is()], comparators=[ast.Constant(value=None)]):
+        case ast.Compare(left=flag) if against_none(test):
             return any(not isinstance(value, ast.Constant) or value.value is not None for value in _assigned(flag, body))
         case ast.UnaryOp(op=ast.Not(), operand=flag):
             return any(isinstance(value, ast.Constant) and bool(value.value) for value in _assigned(flag, body))
@@ -105,7 +105,7 @@ def fills(act: Act) -> bool:
 def _lacking(test: ast.expr) -> set[str]:
     """What must be None for a condition to hold."""
     match test:
-        case ast.Compare(left=left, ops=[ast.Is()], comparators=[ast.Constant(value=None)]):
+        case ast.Compare(left=left) if against_none(test):
             return {spelled(left)}
         case ast.BoolOp(op=ast.And(), values=parts):
             return {name for part in parts for name in _lacking(part)}

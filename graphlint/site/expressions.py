@@ -10,6 +10,7 @@ from graphlint.site.calls import call
 from graphlint.site.members import attribute
 from graphlint.site.things import Kind, Scope, Slot, Thing
 from graphlint.site.walker import Walker
+from graphlint.syntax import against_none
 
 VALUES = (Kind.TENSOR, Kind.UNKNOWN, Kind.ANY_ITEM)
 
@@ -42,9 +43,9 @@ def truth(walker: Walker, test: ast.expr) -> bool | None:
         case ast.UnaryOp(op=ast.Not(), operand=inner):
             known = truth(walker, inner)
             return None if known is None else not known
-        case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot() as op], comparators=[ast.Constant(value=None)]):
+        case ast.Compare(left=left) if (absent := against_none(test)) is not None:
             known = _is_none(_looked_at(walker, left))
-            return known if known is None or isinstance(op, ast.Is) else not known
+            return known if known is None or absent else not known
         case ast.Constant(value=value):
             return bool(value)
     thing = walker.evaluate(test)
@@ -168,11 +169,10 @@ def _dict(walker: Walker, node: ast.Dict) -> Thing:
 
 
 def _comparison(walker: Walker, node: ast.Compare) -> Thing:
-    match node:
-        case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(value=None)]):
-            _looked_at(walker, left)
-            return walker.thing(Kind.UNKNOWN, node)
-    return _operation(walker, node)
+    if against_none(node) is None:
+        return _operation(walker, node)
+    _looked_at(walker, node.left)
+    return walker.thing(Kind.UNKNOWN, node)
 
 
 def _operation(walker: Walker, node: ast.expr) -> Thing:
