@@ -28,7 +28,7 @@ from graphlint.notices import UNREADABLE, notice, top
 from graphlint.pages import Chooser, Page
 from graphlint.registry import Registry
 from graphlint.roots import Roots
-from graphlint.source import Source, content, parse_again, parse_bytes, read, text_of
+from graphlint.source import Source, content, parse_again, parse_bytes, quiet, read, text_of
 from graphlint.spread import Texts, spread
 from graphlint.types import Finding, RegionReport, Report, Span
 
@@ -136,6 +136,13 @@ def accounts_of(
     judge: Judge, unsaved: Mapping[str, bytes], elsewhere: frozenset[str] | None, group: Sequence[Found]
 ) -> tuple[list[Account], Ledger]:
     """The account of each file of a batch, and what they rest on."""
+    with quiet():  # once for all: a thousand texts are parsed
+        return _accounts_of(judge, unsaved, elsewhere, group)
+
+
+def _accounts_of(
+    judge: Judge, unsaved: Mapping[str, bytes], elsewhere: frozenset[str] | None, group: Sequence[Found]
+) -> tuple[list[Account], Ledger]:
     given = read_all(group, unsaved)
     known = {source.name: source for source in given.sources}
     texts = Texts(judge.files, partial(read_found, unsaved=unsaved), known, partial(_plain, unsaved))

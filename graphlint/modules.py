@@ -31,10 +31,21 @@ READ_ALL = frozenset({"locals", "vars", "dir", "eval", "exec"})
 """Functions of Python that get hold of every variable without its name."""
 
 
+NAMED: tuple[type[Any], ...] = (
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.ClassDef,
+    ast.ExceptHandler,
+    ast.MatchAs,
+    ast.MatchStar,
+)
+"""The nodes that bind their `name`, if they have one."""
+
+
 class FunctionDecl:
     """A function, method or lambda of the tree; one object a node."""
 
-    __slots__ = ("_kinds", "_signature", "_unread", "module", "name", "node", "owner")
+    __slots__ = ("_bound", "_kinds", "_signature", "_unread", "module", "name", "node", "owner")
 
     def __init__(self, node: FunctionNode, module: Module, owner: ClassDecl | None, name: str) -> None:
         self.node = node
@@ -42,6 +53,7 @@ class FunctionDecl:
         self.owner = owner
         self.name = name
         self._signature: Signature | None = None
+        self._bound: frozenset[str] | None = None
         self._kinds: dict[type[ast.AST], list[Any]] | None = None
         self._unread: tuple[str, ...] | None = None
 
@@ -62,6 +74,18 @@ class FunctionDecl:
             others = self.signature.order[self.owner is not None :]
             self._unread = () if read & READ_ALL else tuple(name for name in others if name not in read)
         return self._unread
+
+    @property
+    def bound(self) -> frozenset[str]:
+        """The names that the function binds in any way, its parameters and what functions inside bind among them."""
+        if self._bound is None:
+            found: set[str | None] = {each.id for each in self.every(ast.Name) if isinstance(each.ctx, ast.Store)}
+            found.update(each.arg for each in self.every(ast.arg))
+            found.update(each.name for kind in NAMED for each in self.every(kind))
+            found.update(each.rest for each in self.every(ast.MatchMapping))
+            found.update(each.asname or each.name.partition(".")[0] for each in self.every(ast.alias))
+            self._bound = frozenset(name for name in found if name)
+        return self._bound
 
     def every(self, kind: type[N]) -> list[N]:
         """All nodes of one kind below the function's own, in no order that means anything."""

@@ -1,4 +1,4 @@
-"""Trees of files that others import: functions and classes are parsed when somebody looks into them.
+"""Trees of files that others import: functions, classes and long tables are parsed when somebody looks into them.
 
 A model imports a hundred thousand lines and runs a few hundred, so a file in which names are only looked up is cut at
 its margins first, and the body of a function stays text until it is needed.  Nothing else has to know: a node whose
@@ -17,10 +17,21 @@ from typing import Any
 from graphlint.errors import Unreadable
 from graphlint.record import NamedTuple
 from graphlint.source import Source, content, decode, normalized, tree_of
-from graphlint.syntax import BODIES, nested
+from graphlint.syntax import BLOCKS, nested
 
 SMALLEST = 2048
 """Characters below which a file is parsed at once: cutting it would take as long."""
+
+LONG = 1024
+"""Characters from which on what a name is bound to is left out until somebody asks for it."""
+
+VALUE = "="
+UNREADABLE = {
+    "class": "class {}: pass",
+    "def": "def {}(*args, **kwargs): return __unreadable__",
+    VALUE: "_ = __unreadable__",
+}
+"""What stands for text that does not parse."""
 
 TOKEN = re.compile(
     r"\"\"\"[^\"\\]*(?:(?:\\.|\"(?!\"\"))[^\"\\]*)*\"\"\"|'''[^'\\]*(?:(?:\\.|'(?!''))[^'\\]*)*'''"
@@ -43,8 +54,12 @@ PARTS = re.compile(
     r"[(\[*\s]*(?:[\w.\[\]]+[ \t]*,[ \t]*[(\[*\s]*)*[\w.]*"
 )
 ATTRIBUTE = re.compile(r"\.(\w+)")
-LONG_TARGET = re.compile(r"^[ \t]*[)\]][ \t,)\]]*=(?!=)", re.MULTILINE)
-METHOD = re.compile(r"^([ \t]+)(?:@|def[ \t]|async[ \t]+def[ \t])", re.MULTILINE)
+# These begin with a line feed and not with `^`: such a search need not try every character.
+LONG_TARGET = re.compile(r"\n[ \t]*[)\]][ \t,)\]]*=(?!=)")
+METHOD = re.compile(r"\n([ \t]+)(?:@|def[ \t]|async[ \t]+def[ \t])")
+TABLE = re.compile(r"\w+[ \t]*(?::[^=\n]*)?=[ \t]*(?=[^=\n]*[(\[{][ \t]*\n)")
+TABLE_END = re.compile(r"\n[)\]}]+[ \t]*(?=\n|$)")
+CLOSING = re.compile(r"\n[)\]}]")
 
 
 def outlined(path: Path, name: str) -> Source:
@@ -115,14 +130,12 @@ class File:
         cuts = {cut.above + 1: cut for cut in self._cuts(whole, edge)}
         parts, last = ["\n" * whole.above], whole.start
         for cut in cuts.values():
-            parts += (self.text[last : cut.start], cut.margin, "pass", "\n" * self.text.count("\n", cut.start, cut.end))
+            kept = self.text[cut.start : cut.at] + "0" if cut.kind == VALUE else f"{cut.margin}pass"
+            parts += (self.text[last : cut.start], kept, "\n" * self.text.count("\n", cut.start, cut.end))
             last = cut.end
         tree = tree_of("".join((*parts, self.text[last : whole.end])))
         for body in _bodies(tree):
-            body[:] = [
-                self._node(cuts[node.lineno]) if isinstance(node, ast.Pass) and node.lineno in cuts else node
-                for node in body
-            ]
+            body[:] = [self._node(cuts[node.lineno], node) if node.lineno in cuts else node for node in body]
         return tree
 
     def _cuts(self, whole: Cut, edge: re.Pattern[str]) -> Iterator[Cut]:
@@ -134,6 +147,9 @@ class File:
             found = BEGIN.match(self.text, start)
             if found is None or start == whole.at:
                 first = -1
+                if end - start > LONG and whole.at < 0 and (at := self._table(start, end)):
+                    above, counted = above + self.text.count("\n", counted, start), start
+                    yield Cut(VALUE, "", "", start, at, end, above)
             elif found[1]:
                 first = start if first < 0 else first
             else:
@@ -147,7 +163,24 @@ class File:
         inside = bisect_right(self._opens, at) - 1
         return inside < 0 or self._closes[inside] <= at
 
-    def _node(self, cut: Cut) -> ast.stmt:
+    def _table(self, start: int, end: int) -> int:
+        """Where the value begins in a stretch that is one assignment to a name and nothing else; 0 if it is not."""
+        found = TABLE.match(self.text, start, end)
+        closed = CLOSING.search(self.text, start, end)
+        if not found or not closed or not TABLE_END.match(self.text, closed.start(), end):
+            return 0
+        return 0 if CLOSING.search(self.text, closed.end(), end) else found.end()
+
+    def _node(self, cut: Cut, stands: ast.stmt) -> ast.stmt:
+        """The node for a definition that is still text, and for what stands in its place."""
+        if isinstance(stands, (ast.Assign, ast.AnnAssign)) and cut.kind == VALUE:
+            for name in ("value", "end_lineno", "end_col_offset"):
+                delattr(stands, name)
+            stands.__class__ = TABLES[type(stands)]
+            stands.__dict__["pending"] = Pending(self, cut)
+            return stands
+        if not isinstance(stands, ast.Pass):
+            return stands
         # Called, the class would complain of the fields that are still missing.
         node = ast.AST.__new__(KINDS[cut.kind])
         node.name = cut.name
@@ -166,7 +199,7 @@ class File:
                 found = tree_of(text).body[0].body  # type: ignore[attr-defined]  # the `if` of the line above
             else:
                 found = tree_of("\n" * cut.above + self.text[cut.start : cut.end]).body
-            if len(found) == 1 and getattr(found[0], "name", "") == cut.name:
+            if len(found) == 1 and (cut.kind == VALUE or getattr(found[0], "name", "") == cut.name):
                 return found[0]
         except Unreadable:
             pass
@@ -200,14 +233,13 @@ class File:
                     return node
         except Unreadable:
             pass
-        kept = "class {}: pass" if cut.kind == "class" else "def {}(*args, **kwargs): return __unreadable__"
-        return tree_of("\n" * (line - 1) + kept.format(cut.name)).body[0]
+        return tree_of("\n" * (line - 1) + UNREADABLE.get(cut.kind, UNREADABLE["def"]).format(cut.name)).body[0]
 
 
 def _bodies(tree: ast.Module) -> Iterator[list[ast.stmt]]:
     """Every list of statements of a tree."""
     for node in (tree, *nested(tree.body)):
-        for field in BODIES:
+        for field in BLOCKS[type(node)]:
             found = getattr(node, field, None)
             if isinstance(found, list):
                 yield found
@@ -239,8 +271,10 @@ def fill(node: Any) -> Any:
     pending: Pending = node.__dict__["pending"]
     found = pending.file.parsed(pending.cut)
     node.__class__ = type(found)
+    # What stood there already may be known to somebody, such as the names that a table is bound to.
+    kept = {name: part for name, part in node.__dict__.items() if name != "pending"}
     node.__dict__.clear()
-    node.__dict__.update(found.__dict__)
+    node.__dict__.update({**found.__dict__, **kept})
     return node
 
 
@@ -274,6 +308,21 @@ class ClassDef(ast.ClassDef, Late):
     end_lineno, end_col_offset = _late("end_lineno"), _late("end_col_offset")
 
 
+class Assign(ast.Assign, Late):
+    """A name bound to a table that is still to be parsed."""
+
+    __slots__ = ()
+    end_lineno, end_col_offset = _late("end_lineno"), _late("end_col_offset")
+
+
+class AnnAssign(ast.AnnAssign, Late):
+    """The same with an annotation."""
+
+    __slots__ = ()
+    value, end_lineno, end_col_offset = _late("value"), _late("end_lineno"), _late("end_col_offset")
+
+
+TABLES: dict[type[ast.stmt], type[Assign | AnnAssign]] = {ast.Assign: Assign, ast.AnnAssign: AnnAssign}
 KINDS: dict[str, type[FunctionDef | AsyncFunctionDef | ClassDef]] = {
     "def": FunctionDef,
     "async": AsyncFunctionDef,

@@ -14,6 +14,8 @@ import stat
 import sys
 import tokenize
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 
@@ -29,6 +31,9 @@ COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 BLANK = re.compile(rb"^[ \t\f]*(?:#[^\r\n]*)?$")
 WORDS = ("graphlint", "noqa")
 """One of these is in every mark; looking for them first takes a hundredth of the time."""
+
+IGNORED = ("ignore", None, Warning, None, 0)
+"""The filter that ignores every warning, as `warnings` keeps it."""
 
 MARKS = re.compile(r"graphlint:|noqa\s*:.*\bGL\d", re.IGNORECASE)
 
@@ -164,15 +169,27 @@ def normalized(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without the warnings that `ast` gives of odd escapes in the text that is read; under `-W error` it would raise."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
 def tree_of(text: str, flags: int = 0) -> ast.Module:
     """The tree of Python text; raises `Unreadable`."""
+    if warnings.filters[:1] == [IGNORED]:
+        return _tree_of(text, flags)
+    with quiet():
+        return _tree_of(text, flags)
+
+
+def _tree_of(text: str, flags: int) -> ast.Module:
     try:
-        with warnings.catch_warnings():
-            # `ast` warns of odd escapes in the text that is read; under `-W error` it would even raise.
-            warnings.simplefilter("ignore")
-            tree = compile(text, "<unknown>", "exec", ast.PyCF_ONLY_AST | flags, dont_inherit=True)
-            assert isinstance(tree, ast.Module)
-            return tree
+        tree = compile(text, "<unknown>", "exec", ast.PyCF_ONLY_AST | flags, dont_inherit=True)
+        assert isinstance(tree, ast.Module)
+        return tree
     except SyntaxError as error:
         version = f"Python {sys.version_info.major}.{sys.version_info.minor}"
         raise Unreadable(f"does not parse as {version}: {_reason(error)}", error.lineno or 1) from None

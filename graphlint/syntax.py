@@ -117,26 +117,6 @@ def stored(node: ast.AST) -> Iterator[ast.expr]:
         yield from _parts(each)
 
 
-def bound(function: ast.AST) -> set[str]:
-    """The names that the body of a function binds in any way, parameters apart."""
-    found: set[str | None] = set()
-    for node in walk(function):
-        match node:
-            case ast.Name(id=name, ctx=ast.Store()) | ast.ExceptHandler(name=name):
-                found.add(name)
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                found.add(name)
-                if node is not function and not isinstance(node, ast.ClassDef):
-                    found.update(each.arg for each in walk(node.args) if isinstance(each, ast.arg))
-            case ast.MatchAs(name=name) | ast.MatchStar(name=name) | ast.MatchMapping(rest=name):
-                found.add(name)
-            case ast.Lambda(args=ast.arguments() as given) if node is not function:
-                found.update(each.arg for each in walk(given) if isinstance(each, ast.arg))
-            case ast.alias(name=name, asname=other):
-                found.add(other or name.partition(".")[0])
-    return {name for name in found if name}
-
-
 def _parts(target: ast.expr) -> Iterator[ast.expr]:
     if isinstance(target, (ast.Tuple, ast.List)):
         for each in target.elts:

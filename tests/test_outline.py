@@ -74,7 +74,7 @@ def opened(tree: ast.Module) -> str:
 
 
 def waiting(tree: ast.Module) -> list[str]:
-    return [node.name for node in tree.body if "pending" in node.__dict__]  # type: ignore[attr-defined]  # definitions
+    return [getattr(node, "name", "=") for node in tree.body if "pending" in node.__dict__]
 
 
 @pytest.mark.parametrize("path", OWN, ids=lambda path: path.name)
@@ -96,6 +96,46 @@ def test_a_definition_may_be_the_first_thing_in_a_file() -> None:
     tree = outline(text)
     assert waiting(tree) == ["first", "Second"]
     assert opened(tree) == opened(ast.parse(text))
+
+
+ROWS = "".join(f'    ("row {i}", {i}),\n' for i in range(99))
+
+
+@pytest.mark.parametrize("head", ["TABLE = {}\n", "TABLE: dict[str, int] = dict{}\n", "TABLE={}  # rows\n"])
+def test_a_long_table_is_left_out_until_its_rows_are_asked_for(head: str) -> None:
+    text = FILLER + "import os\n" + head.format("([") + ROWS + "])\n\n# the end\nLAST = 1\n"
+    tree = outline(text)
+    assert waiting(tree) == (["="] if "#" not in head else [])
+    table = tree.body[1]
+    target = table.targets[0] if isinstance(table, ast.Assign) else table.target  # type: ignore[attr-defined]  # or annotated
+    assert isinstance(target, ast.Name) and target.id == "TABLE" and table.lineno == 3
+    assert opened(tree) == opened(ast.parse(text))
+    assert waiting(tree) == [] and target in ast.walk(table)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "TABLE = ([\n" + ROWS + "]); OTHER = (\n1,\n)\n",
+        "TABLE = ([\n" + ROWS + "]); OTHER = 1\n",
+        "TABLE = OTHER = ([\n" + ROWS + "])\n",
+        "TABLE = [\n" + ROWS + "]\nTABLE += [\n1\n]\n",
+        "TABLE = [\n" + ROWS + "    1]\nOTHER = 2\n",
+        "TABLE[0] = [\n" + ROWS + "]\n",
+        "if TABLE == [\n" + ROWS + "]:\n    pass\n",
+        'TEXT = ("""\n' + ROWS + ')\n""" + call(\n1\n)\n)\n',
+        "TABLE = [\n" + ROWS + "]  # the end\n",
+    ],
+)
+def test_what_looks_like_a_table_is_the_tree_that_python_makes(text: str) -> None:
+    assert opened(outline(FILLER + text)) == opened(ast.parse(FILLER + text))
+
+
+def test_a_broken_table_spoils_only_itself() -> None:
+    tree = outline(FILLER + "TABLE = [\n" + ROWS + "    1 2\n]\nOTHER = 1\n")
+    table, other = tree.body
+    assert isinstance(table, ast.Assign) and isinstance(other, ast.Assign)
+    assert isinstance(table.value, ast.Name) and ast.unparse(other) == "OTHER = 1"
 
 
 def test_nothing_is_parsed_before_it_is_asked_for() -> None:

@@ -14,7 +14,7 @@ from graphlint.interp.frame import Summary
 from graphlint.interp.members import Written, is_property, late_writers, writes
 from graphlint.interp.record import Record
 from graphlint.project import FunctionDecl
-from graphlint.syntax import TRIES, bound, stands_in, stored, walk
+from graphlint.syntax import TRIES, stands_in, stored, walk
 from graphlint.values import (
     EITHER,
     Bool,
@@ -213,8 +213,7 @@ def _bindings(machine: Machine, decl: FunctionDecl, own: str) -> tuple[frozenset
     """The variables of a method, and the attributes of its object that it binds."""
     known = machine.read.bindings.get(decl)
     if known is None:
-        variables = frozenset((*bound(decl.node), *decl.signature.order)) - {own}
-        known = machine.read.bindings[decl] = variables, frozenset(_stored_in(decl, own))
+        known = machine.read.bindings[decl] = decl.bound - {own}, frozenset(_stored_in(decl, own))
     return known
 
 

@@ -53,6 +53,7 @@ class Read:
 
     def __init__(self) -> None:
         self.asked: dict[ast.FunctionDef, Asked] = {}
+        self.fleeting: dict[ClassDecl, frozenset[str]] = {}
         self.bindings: dict[FunctionDecl, tuple[frozenset[str], frozenset[str]]] = {}
         self.binders: dict[ClassDecl, dict[str, list[ast.FunctionDef]]] = {}
         self.bound_once: dict[FunctionDecl, dict[str, ast.expr]] = {}

@@ -189,7 +189,7 @@ def _report(frame: Frame, owner: Value, target: ast.Attribute, value: Value, nod
     if not lasting:
         return
     if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None and is_settled(node.value, text):
-        if any(untraced.is_declared_fleeting(frame.machine.project, each.decl, target.attr) for each in lasting):
+        if any(untraced.is_declared_fleeting(frame.machine, each.decl, target.attr) for each in lasting):
             untraced.split(frame, node, Confidence.CERTAIN, text, "Dynamo binds no buffer anew that is not persistent")
         return
     if any(tensor.place is not Place.HOST for tensor in tensors_in(value, 2)):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 
 from graphlint.interp.frame import Frame
 from graphlint.interp.members import methods
@@ -17,7 +16,7 @@ from graphlint.interp.memo import BODY, ORELSE, REST, leaves
 from graphlint.modules import Assigned
 from graphlint.outline import mentions
 from graphlint.project import FunctionDecl, Module
-from graphlint.syntax import BLOCKS, bound, last, stands_in, walk
+from graphlint.syntax import BLOCKS, last, stands_in, walk
 from graphlint.values import FALSE, Instance, Nothing
 
 DEEPEST = 4
@@ -132,9 +131,10 @@ class _Search:
         root = node
         while isinstance(root, ast.Attribute):
             root = root.value  # type: ignore[assignment]
-        if not isinstance(root, ast.Name):
+        # Nearly all that conditions ask for is a parameter, or belongs to one.
+        if not isinstance(root, ast.Name) or (self.decl is not None and root.id in self.decl.signature.order):
             return UNKNOWN
-        if self.decl is not None and root.id in _own(self.decl):
+        if self.decl is not None and _is_own(self.decl, root.id):
             return self._local(self.decl, node, depth) if isinstance(node, ast.Name) else UNKNOWN
         found = self.frame.machine.project.dotted(module, node)
         if not isinstance(found, Assigned) or len(found.values) != 1:
@@ -157,17 +157,15 @@ class _Search:
         """A variable of the function that is bound once."""
         stores = [each for each in decl.every(ast.Name) if each.id == node.id and not isinstance(each.ctx, ast.Load)]
         given = [each.value for each in decl.every(ast.Assign) if stores and stores[0] in each.targets]
-        if node.id in decl.signature.order or len(stores) != 1 or not given or not _is_of(decl, stores[0]):
+        if len(stores) != 1 or not given or not _is_of(decl, stores[0]):
             return UNKNOWN
         return self.answer(decl.module, given[0], depth)
 
 
-@lru_cache(maxsize=16)
-def _own(decl: FunctionDecl) -> frozenset[str]:
-    """The variables of a function; what stands in the text decides, not what was run before."""
-    declared: list[ast.Global | ast.Nonlocal] = [*decl.every(ast.Global), *decl.every(ast.Nonlocal)]
-    shared = {name for each in declared for name in each.names}
-    return frozenset({*bound(decl.node), *decl.signature.order} - shared)
+def _is_own(decl: FunctionDecl, name: str) -> bool:
+    """Whether a function has a variable of that name; what stands in the text decides, not what was run before."""
+    shared: list[ast.Global | ast.Nonlocal] = [*decl.every(ast.Global), *decl.every(ast.Nonlocal)]
+    return name in decl.bound and not any(name in each.names for each in shared)
 
 
 def _is_of(decl: FunctionDecl, node: ast.AST) -> bool:
@@ -179,10 +177,7 @@ def _is_of(decl: FunctionDecl, node: ast.AST) -> bool:
 def _is_of_outer(decl: FunctionDecl | None, name: str) -> bool:
     """Whether a function around this one has a variable of that name."""
     around = _around(decl.module.source.tree.body, decl.node) if decl is not None else ()
-    return any(
-        name in bound(each) or any(name == given.arg for given in walk(each.args) if isinstance(given, ast.arg))
-        for each in around
-    )
+    return decl is not None and any(name in FunctionDecl(each, decl.module, None, each.name).bound for each in around)
 
 
 def _around(body: Sequence[ast.AST], node: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:

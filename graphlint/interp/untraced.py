@@ -6,6 +6,7 @@ Measured with torch 2.13 on the CPU (`tests/data/traced.txt`): even `torch.tenso
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 from graphlint.events import GraphBreak
 from graphlint.interp.frame import Frame
@@ -28,6 +29,9 @@ from graphlint.values import (
     Value,
     members,
 )
+
+if TYPE_CHECKING:
+    from graphlint.interp.machine import Machine
 
 HELD = "Dynamo traces host tensors and arrays without knowing what they hold"
 ON_HOST = (Place.HOST, Place.PINNED)
@@ -74,16 +78,21 @@ def call(frame: Frame, callee: Function, arguments: Arguments, node: ast.AST) ->
 BUFFERS = frozenset({"torch.nn.Buffer", "torch.nn.parameter.Buffer"})
 
 
-def is_declared_fleeting(project: Project, decl: ClassDecl, name: str) -> bool:
+def is_declared_fleeting(machine: Machine, decl: ClassDecl, name: str) -> bool:
     """Whether a class says `self.name = nn.Buffer(..., persistent=False)`; `register_buffer` makes another kind."""
-    bases = [base for base in project.mro(decl) if isinstance(base, ClassDecl) and mentions(base.node, "Buffer")]
-    return any(
-        _is_fleeting(project, base, each.value)
-        for base in bases
-        for each in walk(base.node)
-        if isinstance(each, ast.Assign)
-        and any(isinstance(target, ast.Attribute) and target.attr == name for target in each.targets)
-    )
+    bases = [base for base in machine.project.mro(decl) if isinstance(base, ClassDecl) and mentions(base.node, "Buffer")]
+    return any(name in _fleeting(machine, base) for base in bases)
+
+
+def _fleeting(machine: Machine, owner: ClassDecl) -> frozenset[str]:
+    known = machine.read.fleeting.get(owner)
+    if known is None:
+        parts = (each for part in owner.node.body if mentions(part, "Buffer") for each in walk(part))
+        made = [each for each in parts if isinstance(each, ast.Assign) and _is_fleeting(machine.project, owner, each.value)]
+        targets = (target for each in made for target in each.targets)
+        known = frozenset(target.attr for target in targets if isinstance(target, ast.Attribute))
+        machine.read.fleeting[owner] = known
+    return known
 
 
 def _is_fleeting(project: Project, owner: ClassDecl, value: ast.expr) -> bool:
