@@ -97,6 +97,15 @@ def write(folder: str, file: str, *parts: bytes) -> bool:
     return True
 
 
+def refusal(folder: str) -> str:
+    """Why nothing can be kept in a folder; empty if it can."""
+    try:
+        _prepare(folder)
+    except OSError as error:
+        return (error.strerror or str(error)).lower()
+    return "" if os.access(folder, os.W_OK | os.X_OK) else "permission denied"
+
+
 def clean(folder: str) -> int:
     """Remove everything that was written here, and the folder if nothing else is in it; the number of files."""
     found = [path for path, _ in _files(folder)]

@@ -153,9 +153,23 @@ def folder(settings: Config, given: object, environment: Mapping[str, str]) -> s
 
 
 def opened(settings: Config, options: Mapping[str, object], started: int, about: Sequence[str]) -> Cache | None:
-    """The cache of a run; None where this user has no folder for one."""
+    """The cache of a run; None where this user has no folder for one, or where the one that was named is of no use."""
     found = folder(settings, options.get("cache_dir"), os.environ)
+    is_named = bool(options.get("cache_dir") or os.environ.get(quick.FOLDER) or settings.cache_dir)
+    if is_named and (reason := store.refusal(found)):
+        _tell_once(f"graphlint: results are not kept: `{found}` cannot be written: {reason}")
+        return None
     return Cache(found, about, started) if found else None
+
+
+_told: set[str] = set()
+
+
+def _tell_once(said: str) -> None:
+    """Print a line that a process which checks again and again has not printed yet."""
+    if said not in _told:
+        _told.add(said)
+        click.echo(said, err=True)
 
 
 def configured(environment: Mapping[str, str]) -> str:
