@@ -91,8 +91,9 @@ def complete(shell: str, **environment: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, env=settings, check=True).stdout
 
 
-def test_the_version_names_the_table_of_torch(tmp_path: Path) -> None:
-    assert re.fullmatch(r"graphlint \d+\.\d+\.\d+ \(torch table 2\.\d+\)\n", graphlint("--version", cwd=tmp_path).stdout)
+def test_the_version_says_which_torch_is_predicted_for_and_which_is_known(tmp_path: Path) -> None:
+    said = r"graphlint \d+\.\d+\.\d+ \(predicts for torch 2\.\d+ by default, knows torch up to 2\.\d+\)\n"
+    assert re.fullmatch(said, graphlint("--version", cwd=tmp_path).stdout)
 
 
 def test_stubs_are_not_read(tmp_path: Path) -> None:
