@@ -23,6 +23,9 @@ FILES = (OWN, PROJECT, REPOSITORY)
 """What is looked for in each folder."""
 
 
+MEND = "mend it, or check with the defaults: `graphlint check --isolated`"
+
+
 @frozen
 class Config(Record):
     """What a run does; every field but the last three is a key of the configuration file, with `-` for `_`.
@@ -83,7 +86,15 @@ def _here(folder: Path) -> Config | None:
     if own.is_file():
         return read(own)
     project = folder / PROJECT
-    return read(project) if project.is_file() and b"graphlint" in project.read_bytes() else None
+    return read(project) if project.is_file() and _speaks_of_us(project) else None
+
+
+def _speaks_of_us(project: Path) -> bool:
+    """Whether a file may hold a table of ours; one that cannot be read may, which is then told."""
+    try:
+        return b"graphlint" in project.read_bytes()
+    except OSError:
+        return True
 
 
 def read(path: Path) -> Config | None:
@@ -95,7 +106,7 @@ def read(path: Path) -> Config | None:
         if table is None:
             return None
     if not isinstance(table, dict):
-        raise ConfigError(f"`{path}`: `tool.graphlint` is not a table")
+        raise ConfigError(f"`{path}`: `tool.graphlint` is not a table", "write the keys below a line `[tool.graphlint]`")
     return parsed(table, path)
 
 
@@ -113,9 +124,11 @@ def _toml(path: Path) -> Table:
     try:
         return cast("Table", tomllib.loads(path.read_text(encoding="utf-8")))
     except UnicodeDecodeError:
-        raise ConfigError(f"`{path}` cannot be read: it is not UTF-8 text") from None
+        raise ConfigError(f"`{path}` cannot be read: it is not UTF-8 text", "save it as UTF-8") from None
+    except FileNotFoundError as error:
+        raise ConfigError(f"`{path}` cannot be read: {why(error)}", "name one that is there") from None
     except (OSError, ValueError) as error:
-        raise ConfigError(f"`{path}` cannot be read: {why(error)}") from None
+        raise ConfigError(f"`{path}` cannot be read: {why(error)}", MEND) from None
 
 
 def parsed(table: Mapping[str, object], path: Path) -> Config:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import field
 
-from graphlint.errors import ConfigError
+from graphlint.errors import ConfigError, near
 from graphlint.record import NamedTuple, Record, frozen
 from graphlint.types import Confidence, Effect, Target
 
@@ -22,10 +22,11 @@ SCHEMA = "https://json-schema.org/draft/2020-12/schema"
 
 @frozen
 class Form(Record):
-    """The form of a value: its JSON schema, the words it may be (if only some), and the sentence that refuses another."""
+    """The form of a value: its JSON schema, the sentence that refuses another, an example, and its words if few."""
 
     schema: Table
     refusal: str
+    example: str
     words: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -41,18 +42,21 @@ class Option(NamedTuple):
         return self.key.replace("-", "_")
 
 
-NAMES = Form({"type": "array", "items": {"type": "string"}}, "must be a list of strings")
-TEXT = Form({"type": "string"}, "must be a string")
-FLAG = Form({"type": "boolean"}, "must be true or false")
-TABLE = Form({"type": "object"}, "must be a table")
+NAMES = Form({"type": "array", "items": {"type": "string"}}, "must be a list of strings", '["..."]')
+TEXT = Form({"type": "string"}, "must be a string", '"..."')
+FLAG = Form({"type": "boolean"}, "must be true or false", "true")
+TABLE = Form({"type": "object"}, "must be a table", "{ ... }")
 VERSIONS = r"^[2-9]\.\d+(\.\w+)?(\+\w+)?$"
-VERSION = Form({"type": "string", "pattern": VERSIONS}, 'must be a version such as "2.11", 2.0 or newer')
-TRUTHS = Form({"type": "object", "additionalProperties": FLAG.schema}, "must be a table of names with true or false")
-LISTS = Form({"type": "object", "additionalProperties": NAMES.schema}, "must be a table of lists of strings")
+VERSION = Form({"type": "string", "pattern": VERSIONS}, 'must be a version such as "2.11", 2.0 or newer', '"2.11"')
+FLAGS = {"type": "object", "additionalProperties": FLAG.schema}
+TRUTHS = Form(FLAGS, "must be a table of names with true or false", '{ "..." = true }')
+MANY = {"type": "object", "additionalProperties": NAMES.schema}
+LISTS = Form(MANY, "must be a table of lists of strings", '{ "..." = ["..."] }')
 
 
 def one_of(words: Mapping[str, object]) -> Form:
-    return Form({"type": "string", "enum": list(words)}, f"must be one of {', '.join(words)}", words)
+    first = next(iter(words))
+    return Form({"type": "string", "enum": list(words)}, f"must be one of {', '.join(words)}", f'"{first}"', words)
 
 
 OPTIONS = (
@@ -86,7 +90,9 @@ def read(option: Option, value: object, where: str) -> object:
     """The value as `Config` holds it; raises `ConfigError` that opens with `where`."""
     if not _fits(value, option.form.schema):
         said = f", not `{value}`" if option.form.words or option.form is VERSION else ""
-        raise ConfigError(f"{where} {option.form.refusal}{said}")
+        meant = near(str(value), option.form.words, cutoff=0.6) if said else ""
+        hint = meant or f"write it as `{option.key} = {option.form.example}`"
+        raise ConfigError(f"{where} {option.form.refusal}{said}", hint)
     if option.form.words:
         return option.form.words[str(value)]
     if option.form is LISTS and isinstance(value, dict):

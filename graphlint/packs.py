@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 
 import graphlint
-from graphlint.errors import ConfigError, InstallError
+from graphlint.errors import ConfigError, GraphlintError, InstallError
 from graphlint.record import NamedTuple
 
 GROUP = "graphlint.rules"
@@ -119,7 +119,8 @@ def _imported(name: str) -> Iterator[ModuleType]:
     try:
         module = importlib.import_module(name)
     except (ImportError, ValueError) as error:
-        raise ConfigError(f"the rules `{name}` cannot be found: {error}") from None
+        hint = "`rules` takes files and folders beside the configuration, and packages that are installed"
+        raise ConfigError(f"the rules `{name}` cannot be found: {error}", hint) from None
     if hasattr(module, "__path__"):
         yield from modules(Pack(name, name))
     else:
@@ -131,9 +132,24 @@ def _loaded(file: Path) -> ModuleType:
     name = f"graphlint_project_rules.{file.stem}"
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None or not file.is_file():
-        raise ConfigError(f"the rule file `{file}` does not exist")
+        raise ConfigError(f"the rule file `{file}` does not exist", "correct its name under `rules` in the configuration")
     module = importlib.util.module_from_spec(spec)
     # The rule decorator looks its page up in the module while the module is still being executed.
     sys.modules[name] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except GraphlintError:
+        raise
+    except Exception as error:
+        said = f"`{type(error).__name__}: {error}`"
+        raise ConfigError(f"the rule file `{file}` cannot be imported: {said}", _place(error, file)) from None
     return module
+
+
+def _place(error: Exception, file: Path) -> str:
+    """Where in a rule file something was raised, and what to do about it."""
+    import traceback  # here because only a rule file that fails needs it
+
+    lines = [each.lineno for each in traceback.extract_tb(error.__traceback__) if each.filename == str(file)]
+    line = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else None
+    return f"mend it at line {line}, or take it out of `rules`" if line else "mend it, or take it out of `rules`"

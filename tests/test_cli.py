@@ -252,7 +252,23 @@ def test_a_project_brings_its_own_rules(folder: Path) -> None:
     done = graphlint("check", "--format", "concise", cwd=folder)
     assert re.search(r"XX101 stale \(graph.*\) `own` was here", done.stdout)
     (folder / "graphlint.toml").write_text('rules = ["gone.py"]\n')
-    assert "gone.py` does not exist" in graphlint("check", cwd=folder).stderr
+    assert "gone.py` does not exist\n  correct its name under `rules`" in graphlint("check", cwd=folder).stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("import nowhere_to_be_found\n", "cannot be imported: `ModuleNotFoundError: No module named"),
+        ("x = 1\n\nx.gone\n", "AttributeError: 'int' object has no attribute 'gone'`\n  mend it at line 3, or take it out"),
+        ("x = 1\ndef f(:\n", "mend it at line 2, or take it out of `rules`"),
+    ],
+)
+def test_a_rule_file_that_cannot_be_imported_is_no_fault_of_graphlint(folder: Path, text: str, said: str) -> None:
+    (folder / "own.py").write_text(text)
+    (folder / "graphlint.toml").write_text('rules = ["own.py"]\n')
+    done = graphlint("check", cwd=folder)
+    assert (done.returncode, "internal error" in done.stderr) == (2, False)
+    assert said in done.stderr
 
 
 def test_versions_and_help(folder: Path) -> None:

@@ -50,12 +50,13 @@ def test_nothing_above_the_repository_is_read(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ('selekt = ["GL1"]', "unknown key `selekt`\n  did you mean `select`"),
-        ('select = "GL1"', "`select` must be a list of strings"),
+        ('select = "GL1"', '`select` must be a list of strings\n  write it as `select = ["..."]`'),
         ("select = [1]", "`select` must be a list of strings"),
-        ('target = "gpu"', "`target` must be one of graph, compile, both, not `gpu`"),
+        ('target = "gpu"', '`target` must be one of graph, compile, both, not `gpu`\n  write it as `target = "graph"`'),
+        ('min-confidence = "likly"', "not `likly`\n  did you mean `likely`?"),
         ("baseline = 1", "`baseline` must be a string"),
         ("confirm = 1", "`confirm` must be a table"),
-        ("select = [", "cannot be read"),
+        ("select = [", "`graphlint check --isolated`"),
     ],
 )
 def test_what_is_not_understood_is_refused(tmp_path: Path, text: str, message: str) -> None:

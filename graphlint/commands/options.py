@@ -24,7 +24,7 @@ def configured(file: str, isolated: bool) -> Config:
         return config.load(Path.cwd())
     found = config.read(Path(file).absolute())
     if found is None:
-        raise UsageError(f"`{file}` has no `[tool.graphlint]` table")
+        raise UsageError(f"`{file}` has no `[tool.graphlint]` table", "add one, or name another file")
     return found
 
 
