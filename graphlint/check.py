@@ -8,7 +8,7 @@ What cannot be read or fails inside becomes a notice; the other files and region
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -22,6 +22,7 @@ from graphlint.effects import table
 from graphlint.errors import UsageError
 from graphlint.generated import classes, made, without_templates
 from graphlint.judge import Interpreter, Judge, Read, collected
+from graphlint.later import codes
 from graphlint.ledger import Ledger
 from graphlint.merge import place
 from graphlint.notices import UNREADABLE, notice, top
@@ -55,7 +56,32 @@ def check(
     """
     validate(config, registry)
     given = found(paths, config, unsaved)
-    discovery = without_templates(given, partial(made, unsaved=unsaved), partial(classes, unsaved=unsaved))
+
+    def once(broken: Collection[str]) -> Report:
+        say, define = partial(made, unsaved=unsaved), partial(classes, unsaved=unsaved)
+        discovery = without_templates(given, say, define, broken)
+        return _once(discovery, config, registry, interpret, unsaved, at_once)
+
+    report = once(())
+    return once(broken) if (broken := unparsed(report)) else report
+
+
+def unparsed(report: Report) -> frozenset[str]:
+    """The files that could not be read, where templates were left out that may have been left to them."""
+    if not report.templates or UNREADABLE.code not in codes(report.findings):
+        return frozenset()
+    return frozenset(each.span.file for each in report.findings if each.code == UNREADABLE.code)
+
+
+def _once(
+    discovery: Discovery,
+    config: Config,
+    registry: Registry,
+    interpret: Interpreter,
+    unsaved: Mapping[str, bytes],
+    at_once: bool,
+) -> Report:
+    """Check the files that are left when templates are."""
     texts = Texts(discovery.files, partial(read_found, unsaved=unsaved))
     judge = judged(discovery.files, config, registry, interpret)
     accounts, _ = analysed(discovery.files, judge, unsaved, at_once=at_once)

@@ -2,7 +2,8 @@
 
 A generated file says so in the comments or the docstring it begins with: "generated from `models/modular_x.py`".  Where
 every class of a template stands in files of the run that were made from it, the template is left to them, or everything
-would be told twice, and half of it about code that nobody runs.  Otherwise it is checked as any file.
+would be told twice, and half of it about code that nobody runs.  Otherwise it is checked as any file.  Whether a generated
+file parses shows only when it is read, so the rare run in which one does not is made again without it.
 """
 
 from __future__ import annotations
@@ -47,7 +48,12 @@ def made(found: Found, unsaved: Mapping[str, bytes] = MappingProxyType({})) -> M
 def classes(found: Found, unsaved: Mapping[str, bytes] = MappingProxyType({})) -> list[str]:
     """The names of the classes of a file."""
     data = unsaved.get(os.path.abspath(found.path)) if unsaved else None
-    return [each.decode() for each in _CLASS.findall(_begin(found, -1) if data is None else data)]
+    return [each.decode() for each in _CLASS.findall(_lines(_begin(found, -1) if data is None else data))]
+
+
+def _lines(text: bytes) -> bytes:
+    """A text whose lines all end as those of expressions do."""
+    return text.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in text else text
 
 
 def _begin(found: Found, size: int = HEAD) -> bytes:
@@ -68,6 +74,7 @@ def origin(text: bytes) -> str:
     head = text[:HEAD]
     if b"enerated" not in head and b"GENERATED" not in head:
         return ""
+    head = _lines(head)
     code = _CODE.search(head)
     said = (head[: code.start()] if code else head).decode(errors="replace")
     found = _SAID.search(" ".join(line.lstrip("# \t") for line in said.splitlines()))
@@ -75,11 +82,22 @@ def origin(text: bytes) -> str:
 
 
 def without_templates(
-    discovery: Discovery, say: Callable[[Found], Made], define: Callable[[Found], Collection[str]]
+    discovery: Discovery,
+    say: Callable[[Found], Made],
+    define: Callable[[Found], Collection[str]],
+    broken: Collection[str] = (),
 ) -> Discovery:
-    """Leave the templates among the files to what was generated from them; `say` and `define` are `made` and `classes`."""
+    """Leave the templates among the files to what was generated from them; `say` and `define` are `made` and `classes`.
+
+    Nothing is left to a `broken` file, which an earlier pass over the same files could not parse.
+    """
+
+    def told(found: Found) -> Made:
+        said = say(found)
+        return WRITTEN if found.name in broken else said
+
     # A template without classes may capture by other means, which nothing shows to be in what was made from it.
-    templates = [(found, there, define(found)) for found, there in _templates(discovery.files, say)]
+    templates = [(found, there, define(found)) for found, there in _templates(discovery.files, told)]
     left = {found.name for found, there, names in templates if names and there.issuperset(names)}
     files = tuple(each for each in discovery.files if each.name not in left)
     return discovery._replace(files=files, templates=tuple(sorted(left)))

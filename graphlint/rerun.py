@@ -25,7 +25,19 @@ from graphlint.cache import looks, rows, store, tree
 from graphlint.cache.looks import Looks, Writing
 from graphlint.cache.shelf import Shelf
 from graphlint.cache.tree import Entry, Slip, Told, Tree
-from graphlint.check import accepted, accounts_of, check, found, judged, read_found, said_of, together, unlisted, validate
+from graphlint.check import (
+    accepted,
+    accounts_of,
+    check,
+    found,
+    judged,
+    read_found,
+    said_of,
+    together,
+    unlisted,
+    unparsed,
+    validate,
+)
 from graphlint.config import Config
 from graphlint.discover import Discovery, Found
 from graphlint.generated import without_templates
@@ -75,16 +87,19 @@ def recheck(paths: Sequence[str], config: Config, registry: Registry, interpret:
         store.remove(kept.folder, kept.file)
         return check(paths, config, registry, interpret)
 
-    def begun(before: Tree) -> Run:
+    def begun(before: Tree, broken: Collection[str] = ()) -> Run:
         looks = Looks(before.looks, (str(each.path) for each in given.files), when)
         writing = Writing(before, looks, when)
-        discovery = without_templates(given, writing.made, writing.classes)
+        discovery = without_templates(given, writing.made, writing.classes, broken)
         judge = judged(discovery.files, config, registry, interpret)
         return Run(discovery, judge, kept.choices, before, when, shelf, looks, writing)
 
     try:
         run = begun(before)
         report = run.report(anew)
+        if broken := unparsed(said_of(report, run.discovery)):
+            run = begun(before, broken)
+            report = run.report(anew)
     except rows.WRONG:
         # Damaged in a way that the checksum could not show, or written by somebody else.
         before = Tree(kept.basis)

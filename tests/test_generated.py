@@ -107,6 +107,32 @@ def test_a_file_that_names_itself_is_no_template(models: Path, checked: Callable
     assert told(checked()) == ["modular_net.py"]
 
 
+def test_a_template_is_not_left_to_a_file_that_does_not_parse(models: Path, checked: Callable[[], Report]) -> None:
+    for _ in range(2):
+        (models / "modeling_net.py").write_text(BANNER + MODEL + "def torn(:\n")
+        for _ in range(2):
+            report = checked()
+            assert told(report) == ["modeling_net.py", "modular_net.py"]
+            assert (report.templates, report.unread) == (0, ("installed/models/modeling_net.py",))
+        (models / "modeling_net.py").write_text(BANNER + MODEL)
+        assert told(checked()) == ["modeling_net.py"]
+
+
+def test_a_template_is_left_to_the_whole_one_of_two_files(models: Path, checked: Callable[[], Report]) -> None:
+    (models / "second.py").write_text(BANNER + MODEL + "def torn(:\n")
+    report = checked()
+    assert told(report) == ["modeling_net.py", "second.py"]
+    assert report.templates == 1
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\r"])
+def test_lines_may_end_in_other_ways(end: str, models: Path, checked: Callable[[], Report]) -> None:
+    for name, text in (("modular_net.py", MODEL), ("modeling_net.py", BANNER + MODEL)):
+        (models / name).write_bytes((text + "class Last:\n    pass\n").replace("\n", end).encode())
+    assert told(checked()) == ["modeling_net.py"]
+    assert origin(f"import x{end}# generated from a.py{end}".encode()) == ""
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes on this system")
 def test_a_pipe_is_not_waited_for(models: Path, checked: Callable[[], Report]) -> None:
     os.mkfifo(models / "pipe.py")
