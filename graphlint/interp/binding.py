@@ -148,9 +148,9 @@ def _assured(machine: Machine, decl: FunctionDecl, arg: ast.arg, value: Tensor) 
     """A guess at what callers of the region give is likely where it is handed to a parameter that says so."""
     if not _is_guess(value) or value.role != "input" or arg.annotation is None:
         return value
-    hint = members(annotated(machine, decl.module, arg.annotation, decl.owner))
-    said = next((each for each in hint if isinstance(each, Tensor)), None)
-    if said is None or or_numbers(join_all(hint)) is not join_all(hint):
+    hint = annotated(machine, decl.module, arg.annotation, decl.owner)
+    said = next((each for each in members(hint) if isinstance(each, Tensor)), None)
+    if said is None or or_numbers(hint) is not hint:
         return value
     return value.replace(sure=Confidence.LIKELY, kind=said.kind if value.kind is Kind.ANY else value.kind)
 

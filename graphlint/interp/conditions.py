@@ -107,7 +107,7 @@ def _asked(frame: Frame, node: ast.expr, construct: str) -> Test:
         case ast.NamedExpr(target=target, value=inner):
             value = frame.eval(node)
             return _truthy(frame, target, value, inner, construct)
-        case ast.Name(id=name) if name in frame.kept and (kept := kept_condition(frame, name)) is not None:
+        case ast.Name(id=name) if (kept := kept_condition(frame, name)) is not None:
             return _asked_by(frame, name, kept, construct)
     value = frame.eval(node)
     return (

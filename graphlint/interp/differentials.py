@@ -6,19 +6,16 @@ A derivative has the place of what it is taken of; its rank depends on both.  Do
 from __future__ import annotations
 
 import ast
-from functools import partial
 
 from graphlint.events import BackwardRun
 from graphlint.interp.dispatch import apply
 from graphlint.interp.frame import Frame
-from graphlint.interp.handlers import first, function
+from graphlint.interp.handlers import first, function, later, made_by
 from graphlint.types import Confidence
 from graphlint.values import (
     TRUE,
     Arguments,
-    External,
     Kind,
-    Partial,
     Place,
     Seq,
     Table,
@@ -30,52 +27,47 @@ from graphlint.values import (
     tensors_in,
 )
 
-MADE = "made"
-GRADIENTS = ("torch.func.grad", "torch.func.grad_and_value")
-JACOBIANS = ("torch.func.jacrev", "torch.func.jacfwd", "torch.func.hessian")
+
+def _asked(arguments: Arguments) -> Arguments:
+    """The function that is derived, and whether it gives something beside."""
+    return Arguments((first(arguments, 0, "func") or Unknown(), first(arguments, 2, "has_aux") or Unknown()))
 
 
-def _derived(name: str, frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
-    """A function that is called later; which one made it is in the name of what is called then."""
-    return Partial(External(f"{name}.{MADE}"), Arguments((first(arguments, 0, "func") or Unknown(), _auxiliary(arguments))))
-
-
-for _name in (*GRADIENTS, *JACOBIANS):
-    function(_name)(partial(_derived, _name))
-
-
-def _auxiliary(arguments: Arguments) -> Value:
-    """Whether the function gives something beside what is derived."""
-    return arguments.keyword("has_aux") or (arguments.positional[2] if len(arguments.positional) > 2 else Unknown())
-
-
-def _called(frame: Frame, arguments: Arguments, node: ast.AST) -> tuple[Value, Value, Value | None]:
+def _called(frame: Frame, arguments: Arguments, node: ast.AST) -> tuple[Value, Value, tuple[Value, ...]]:
     """What the function gives, the first of its arguments, and what it gives beside."""
     callee, auxiliary, *given = arguments.positional
-    value = apply(frame, callee, arguments.replace(positional=tuple(given)), node)
+    value, beside = _apart(apply(frame, callee, arguments.replace(positional=tuple(given)), node), auxiliary)
     frame.emit(BackwardRun, node, Confidence.LIKELY)
-    start = given[0] if given else Unknown()
+    return value, given[0] if given else Unknown(), beside
+
+
+def _apart(value: Value, auxiliary: Value | None) -> tuple[Value, tuple[Value, ...]]:
+    """What a function gives, and what it gives beside where it is said to give two."""
     if auxiliary is TRUE and isinstance(value, Seq) and value.items is not None and len(value.items) == 2:
-        return value.items[0], start, value.items[1]
-    return value, start, None
+        return value.items[0], value.items[1:]
+    return value, ()
 
 
-@function(f"torch.func.grad.{MADE}")
+def _with(value: Value, beside: tuple[Value, ...]) -> Value:
+    return Seq("tuple", (value, *beside)) if beside else value
+
+
+@made_by("torch.func.grad", kept=_asked)
 def gradient(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     _, start, beside = _called(frame, arguments, node)
-    return like(start) if beside is None else Seq("tuple", (like(start), beside))
+    return _with(like(start), beside)
 
 
-@function(f"torch.func.grad_and_value.{MADE}")
+@made_by("torch.func.grad_and_value", kept=_asked)
 def gradient_and_value(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     value, start, beside = _called(frame, arguments, node)
-    return Seq("tuple", (like(start), value if beside is None else Seq("tuple", (value, beside))))
+    return Seq("tuple", (like(start), _with(value, beside)))
 
 
-@function(*(f"{name}.{MADE}" for name in JACOBIANS))
+@made_by("torch.func.jacrev", "torch.func.jacfwd", "torch.func.hessian", kept=_asked)
 def jacobian(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     _, start, beside = _called(frame, arguments, node)
-    return unranked(start) if beside is None else Seq("tuple", (unranked(start), beside))
+    return _with(unranked(start), beside)
 
 
 def like(value: Value) -> Value:
@@ -100,7 +92,8 @@ def pulled_back(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     """What the function gives, and a function that gives its transposed derivative times what it is given."""
     callee, *primals = arguments.positional or (Unknown(),)
     made = Seq("tuple", tuple(like(each) for each in primals))
-    return _beside(apply(frame, callee, Arguments(tuple(primals)), node), _product(made), arguments)
+    value, beside = _apart(apply(frame, callee, Arguments(tuple(primals)), node), arguments.keyword("has_aux"))
+    return Seq("tuple", (value, _product(made), *beside))
 
 
 @function("torch.func.linearize")
@@ -111,22 +104,10 @@ def linearized(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
 
 
 def _product(made: Value) -> Value:
-    return Partial(External(f"torch.func.vjp.{MADE}"), Arguments((made,)))
+    return later("torch.func.vjp", Arguments((made,)))
 
 
-def _beside(value: Value, derivative: Value, arguments: Arguments) -> Value:
-    """(value, derivative), with what the function gives beside its value behind them."""
-    if (
-        arguments.keyword("has_aux") is TRUE
-        and isinstance(value, Seq)
-        and value.items is not None
-        and len(value.items) == 2
-    ):
-        return Seq("tuple", (value.items[0], derivative, value.items[1]))
-    return Seq("tuple", (value, derivative))
-
-
-@function(f"torch.func.vjp.{MADE}")
+@function("torch.func.vjp.made")
 def multiplied(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     frame.emit(BackwardRun, node, Confidence.LIKELY)
     return arguments.positional[0]
@@ -134,11 +115,9 @@ def multiplied(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
 
 @function("torch.func.jvp")
 def pushed_forward(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
-    value = apply(
-        frame, first(arguments, 0, "func") or Unknown(), Arguments(_primals(first(arguments, 1, "primals"))), node
-    )
-    held = value.items[0] if isinstance(value, Seq) and value.items else value
-    return _beside(value, like(held if arguments.keyword("has_aux") is TRUE else value), arguments)
+    callee, primals = first(arguments, 0, "func") or Unknown(), _primals(first(arguments, 1, "primals"))
+    value, beside = _apart(apply(frame, callee, Arguments(primals), node), arguments.keyword("has_aux"))
+    return Seq("tuple", (value, like(value), *beside))
 
 
 FUNCTIONAL = "torch.autograd.functional."

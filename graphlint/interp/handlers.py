@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 
 from graphlint.interp.frame import Frame
 from graphlint.values import (
     Arguments,
+    External,
+    Partial,
     Place,
     Tensor,
     Value,
@@ -50,6 +53,31 @@ def function(*names: str) -> Callable[[FunctionHandler], FunctionHandler]:
         return handler
 
     return enter
+
+
+def later(name: str, arguments: Arguments) -> Partial:
+    """A function that another gives back, with what it kept; what runs it is entered under the name with `.made`."""
+    return Partial(External(f"{name}.made"), arguments)
+
+
+def made_by(
+    *names: str, kept: Callable[[Arguments], Arguments] = lambda given: given
+) -> Callable[[FunctionHandler], FunctionHandler]:
+    """Enter a function for what functions of these names give back: it gets what they kept, and then what it is given."""
+
+    def enter(handler: FunctionHandler) -> FunctionHandler:
+        for name in names:
+            FUNCTIONS[name] = partial(_made_later, name, kept)
+            FUNCTIONS[f"{name}.made"] = handler
+        return handler
+
+    return enter
+
+
+def _made_later(
+    name: str, kept: Callable[[Arguments], Arguments], frame: Frame, arguments: Arguments, node: ast.AST
+) -> Value:
+    return later(name, kept(arguments))
 
 
 def method(kind: type[Value], *names: str) -> Callable[[MethodHandler], MethodHandler]:

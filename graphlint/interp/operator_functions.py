@@ -13,15 +13,13 @@ from graphlint.events import HostCast, HostCompare
 from graphlint.interp.comparisons import read_in
 from graphlint.interp.dispatch import apply, attribute, item
 from graphlint.interp.frame import Frame
-from graphlint.interp.handlers import device_tensor, first, function
+from graphlint.interp.handlers import device_tensor, first, function, made_by
 from graphlint.interp.torch_calls import call_row
 from graphlint.values import (
     EITHER,
     Arguments,
-    External,
     Nothing,
     Opaque,
-    Partial,
     Seq,
     SliceValue,
     Tensor,
@@ -83,26 +81,7 @@ def index(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     return item(frame, owner, Seq("tuple", parts), node)
 
 
-MADE = "made"
-CALLER, ATTRIBUTE, ITEM = f"operator.methodcaller.{MADE}", f"operator.attrgetter.{MADE}", f"operator.itemgetter.{MADE}"
-
-
-@function("operator.methodcaller")
-def methodcaller(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
-    return Partial(External(CALLER), arguments)
-
-
-@function("operator.attrgetter")
-def attrgetter(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
-    return Partial(External(ATTRIBUTE), arguments)
-
-
-@function("operator.itemgetter")
-def itemgetter(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
-    return Partial(External(ITEM), arguments)
-
-
-@function(CALLER)
+@made_by("operator.methodcaller")
 def call_method(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     """`methodcaller("item")(x)` is `x.item()`."""
     if len(arguments.positional) < 2:
@@ -113,7 +92,7 @@ def call_method(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     return apply(frame, attribute(frame, owner, name.value, node), arguments.replace(positional=tuple(given)), node)
 
 
-@function(ATTRIBUTE)
+@made_by("operator.attrgetter")
 def get_attribute(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     """`attrgetter("a.b")(x)` is `x.a.b`; of several names it gives a tuple."""
     *names, owner = arguments.positional or (Unknown(),)
@@ -129,7 +108,7 @@ def _followed(frame: Frame, owner: Value, name: Value, node: ast.AST) -> Value:
     return owner
 
 
-@function(ITEM)
+@made_by("operator.itemgetter")
 def get_item(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     """`itemgetter(i)(x)` is `x[i]`; of several indices it gives a tuple."""
     *indices, owner = arguments.positional or (Unknown(),)

@@ -8,12 +8,11 @@ from graphlint.events import LibraryRefused
 from graphlint.interp.conditions import truth
 from graphlint.interp.dispatch import ATTRIBUTES, CALLS, apply, attribute, register
 from graphlint.interp.frame import Frame
-from graphlint.interp.handlers import first, function
+from graphlint.interp.handlers import first, made_by
 from graphlint.types import Confidence, Target
 from graphlint.values import (
     Arguments,
     Candidate,
-    External,
     Graphed,
     Identity,
     Nothing,
@@ -76,15 +75,7 @@ def call_partial(frame: Frame, callee: Partial, arguments: Arguments, node: ast.
     return apply(frame, callee.function, together, node)
 
 
-COMPARER, REFERENCE = "functools.cmp_to_key.made", "weakref.ref.made"
-
-
-@function("functools.cmp_to_key")
-def key_of_comparison(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
-    return Partial(External(COMPARER), Arguments((first(arguments, 0, "mycmp") or Unknown(),)))
-
-
-@function(COMPARER)
+@made_by("functools.cmp_to_key", kept=lambda given: Arguments((first(given, 0, "mycmp") or Unknown(),)))
 def compared(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     """What is made of an element compares it with others, and the answer with zero."""
     callee, *given = arguments.positional
@@ -93,11 +84,6 @@ def compared(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     return Opaque()
 
 
-@function("weakref.ref")
-def reference(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
-    return Partial(External(REFERENCE), arguments)
-
-
-@function(REFERENCE)
+@made_by("weakref.ref")
 def referred(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     return join_all([arguments.positional[0], Nothing()]) if arguments.positional else Unknown()
