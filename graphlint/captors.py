@@ -93,6 +93,18 @@ def functions(module: Module) -> list[tuple[ast.FunctionDef, ClassDecl | None]]:
     return list(_functions(module.source.tree.body, None, module))
 
 
+def region_name(module: Module, node: ast.AST | None, name: str) -> str:
+    """The name of a region in a function of this name: with the class, if it is a method; that of the file at its top."""
+    if node is None:
+        return module.name
+    return f"{module.name}.{class_prefix(module, node)}{name}"
+
+
+def class_prefix(module: Module, node: ast.AST) -> str:
+    """The name of the class of a method with a dot behind it; empty for any other function."""
+    return next((f"{owner.name}." for each, owner in functions(module) if each is node and owner is not None), "")
+
+
 def _functions(
     body: list[ast.stmt], owner: ClassDecl | None, module: Module
 ) -> Iterator[tuple[ast.FunctionDef, ClassDecl | None]]:

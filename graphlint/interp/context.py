@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from functools import partial
 
-from graphlint.captors import BEGINS, ENDS
+from graphlint.captors import BEGINS, ENDS, region_name
 from graphlint.effects.table import lookup
 from graphlint.events import Synchronize
 from graphlint.interp import untraced
@@ -190,7 +190,8 @@ def _start_capture(frame: Frame, node: ast.expr) -> Callable[[], None]:
         frame.emit(Synchronize, node, call="torch.cuda.graph")
     summary = Summary(CAPTURE)
     _mark_outside(frame)
-    region = Region(f"{frame.module.name}.{outer.name}", "capture", frame.span(node)._replace(end_line=node.lineno))
+    name = region_name(frame.module, frame.decl.node if frame.decl else None, outer.name)
+    region = Region(name, "capture", frame.span(node)._replace(end_line=node.lineno))
     if not was:
         # Code around that runs once, such as `if self.graph is None:`, runs for the sake of this.
         frame.ceiling = Confidence.CERTAIN

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+from graphlint.captors import region_name
 from graphlint.events import BackwardRun, Event, HostMutation, Rebound, UnknownCall
 from graphlint.interp.capturing import leave_open
 from graphlint.interp.carried import Touch, carried
@@ -214,7 +215,7 @@ def enter_site(machine: Machine, site: Site) -> Iterator[tuple[Region, Summary, 
     """Interpret a function around captures; its regions are what it captures, compiles and hands out."""
     before = len(machine.captures)
     decl = site.decl
-    name = site.module.name if decl is None else f"{site.module.name}.{decl.name}"
+    name = region_name(site.module, decl.node, decl.name) if decl else site.module.name
     if decl is None:
         frame = machine.toplevel(site.module)
         frame.run(site.module.source.tree.body)
@@ -240,7 +241,8 @@ def _enter_handed(machine: Machine, handed: Handed) -> tuple[Region, Summary, Ta
     decl, receiver = handed.function.decl, handed.function.receiver
     summary = Summary(decl.name)
     frame = Frame(machine, handed.module, summary, {}, None)
-    region = Region(f"{handed.module.name}.{decl.name}", handed.kind, frame.span(handed.node))
+    name = ".".join((handed.module.name, *([decl.owner.name] if decl.owner else []), decl.name))
+    region = Region(name, handed.kind, frame.span(handed.node))
     machine.left = MOST_WORK
     with running(region, summary, handed.live):
         apply(frame, handed.function, entry_call(machine, decl, receiver), handed.node)

@@ -29,15 +29,23 @@ class Verb(enum.Enum):
 
 
 class Frame:
-    """Where an act runs: one call on the way from the root, linked to its caller's."""
+    """Where an act runs: one call on the way from the root, linked to its caller's; `body` is the function itself."""
 
-    __slots__ = ("caller", "function", "module", "node")
+    __slots__ = ("body", "caller", "function", "module", "node")
 
-    def __init__(self, module: Module, function: str, node: ast.AST | None, caller: Frame | None) -> None:
+    def __init__(
+        self,
+        module: Module,
+        function: str,
+        node: ast.AST | None,
+        caller: Frame | None,
+        body: ast.AST | None = None,
+    ) -> None:
         self.module = module
         self.function = function
         self.node = node
         self.caller = caller
+        self.body = body
 
     @property
     def depth(self) -> int:

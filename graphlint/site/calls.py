@@ -125,7 +125,7 @@ def inline(walker: Walker, function: Thing, given: Given, node: ast.AST) -> Thin
     outer, frame, returned = walker.scope, walker.frame, walker.returned
     scope = Scope(function.module, name, len(walker.acts), function.scope)
     _bind(walker, scope, body.args, given, node)
-    walker.frame = Frame(function.module, name, node, frame)
+    walker.frame = Frame(function.module, name, node, frame, body)
     walker.scope, walker.returned = scope, []
     walker.running.append(body)
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from graphlint.captors import class_prefix
 from graphlint.events import Event, FrozenScalar
 from graphlint.project import ClassDecl
 from graphlint.site.acts import Act, Frame, Verb, span
@@ -49,9 +50,11 @@ def _region(compiled: Thing, act: Act) -> Region:
 
 def _name(compiled: Thing) -> str:
     inner = compiled.base
-    if inner is not None and inner.name:
+    if inner is None or not inner.name:
+        return ast.unparse(inner.node) if inner is not None and isinstance(inner.node, ast.expr) else compiled.name
+    if inner.function is None or inner.module is None:
         return inner.name
-    return ast.unparse(inner.node) if inner is not None and isinstance(inner.node, ast.expr) else compiled.name
+    return class_prefix(inner.module, inner.function) + inner.name
 
 
 def seen(story: Story) -> Iterator[Region]:

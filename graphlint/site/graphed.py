@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from graphlint.captors import region_name
 from graphlint.events import Event
 from graphlint.site.acts import Act, Verb, span
 from graphlint.site.construct import argument, constant
@@ -25,7 +26,7 @@ HOOKS = frozenset(
 def _region(act: Act) -> Region:
     """The callable that is graphed, at the place where that happens."""
     module, thing = act.frame.module, act.thing
-    name = f"{module.name}.{act.frame.function}".rstrip(".")
+    name = region_name(module, act.frame.body, act.frame.function)
     node = thing.node if thing.kind is Kind.GRAPHED and thing.node is not None else act.node
     return Region(name, "graphed", span(module, node))
 

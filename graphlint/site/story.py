@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from graphlint.captors import region_name
 from graphlint.events import Event
 from graphlint.project import Module
 from graphlint.site.acts import Act, Verb, span, text
@@ -134,5 +135,5 @@ def region(captured: Captured, acts: list[Act]) -> Region:
     act = acts[captured.begin]
     layer = act.layer.node if act.layer is not None else act.node
     node = layer if isinstance(layer, (ast.With, ast.AsyncWith)) else act.node
-    name = f"{act.frame.module.name}.{act.frame.function}".rstrip(".")
+    name = region_name(act.frame.module, act.frame.body, act.frame.function)
     return Region(name, "capture", span(act.frame.module, node))

@@ -33,7 +33,7 @@ def walk_function(project: Project, module: Module, node: FunctionNode, rounds: 
     for _ in range(rounds):
         scope = Scope(module, getattr(node, "name", "<lambda>"), len(walker.acts), outer)
         _arguments(walker, scope, node)
-        walker.frame = Frame(module, scope.name, None, None)
+        walker.frame = Frame(module, scope.name, None, None, node)
         walker.scope, walker.returned = scope, []
         walker.running = [node]
         if isinstance(node, ast.Lambda):
@@ -65,7 +65,7 @@ def _enter(walker: Walker, function: Thing, receiver: Thing | None = None) -> li
     scope = Scope(module, getattr(body, "name", "<lambda>"), len(walker.acts), function.scope)
     _arguments(walker, scope, body, receiver)
     before = walker.scope, walker.frame, walker.returned
-    walker.frame = Frame(module, scope.name, None, None)
+    walker.frame = Frame(module, scope.name, None, None, body)
     walker.scope, walker.returned = scope, []
     walker.running.append(body)
     if isinstance(body, ast.Lambda):
