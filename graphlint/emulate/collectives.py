@@ -20,6 +20,7 @@ from graphlint.confirm.ranks.journal import Call, decode, encode
 from graphlint.confirm.ranks.meeting import TICK, Absent, PartnersDiffer
 from graphlint.confirm.ranks.phases import Phases
 from graphlint.confirm.ranks.post import Post
+from graphlint.confirm.trees import flat, mapped
 from graphlint.emulate.dispatch import SPECIAL, on_emulated
 from graphlint.emulate.plan import defaults_of, plan_of
 from graphlint.emulate.session import Session
@@ -158,7 +159,7 @@ class Bus:
     def run(self, func: Any, args: Args, kwargs: Kwargs) -> Any:
         """Issue one operator on the values, and put it on the tape of a capture."""
         bound = plan_of(func).bound(args, kwargs, defaults_of(func))
-        inputs = list(calls.tensors(list(bound.values())))
+        inputs = list(flat(list(bound.values())))
         if not any(isinstance(each, DeviceTensor) for each in inputs):
             return self._on_host(func, args, kwargs)
         session, tape = self.session, self.session.tape
@@ -182,10 +183,10 @@ class Bus:
         if tape is not None:
             tape.append(Step(self._again(func, slot), real, named, outputs, plan_of(func)))
         known = {id(each.emulated): each for each in inputs if isinstance(each, DeviceTensor)}
-        return _mapped(results, lambda each: known[id(each)] if id(each) in known else wrap(each, session.allocator))
+        return mapped(results, lambda each: known[id(each)] if id(each) in known else wrap(each, session.allocator))
 
     def _on_host(self, func: Any, args: Args, kwargs: Kwargs) -> Any:
-        if func._schema.name in ("c10d::barrier", "c10d::monitored_barrier_") or not list(calls.tensors(list(args))):
+        if func._schema.name in ("c10d::barrier", "c10d::monitored_barrier_") or not list(flat(list(args))):
             return func(*args, **kwargs)
         raise RuntimeError("No backend type associated with device type cpu")
 
@@ -193,7 +194,7 @@ class Bus:
         """Wait for the values, but of point-to-point works, whose partner may have to be issued first; a slot for those."""
         work = _work(results)
         if work is None:
-            for each in calls.tensors(results) if func.namespace != "c10d" else ():
+            for each in flat(results) if func.namespace != "c10d" else ():
                 torch.ops._c10d_functional.wait_tensor(each)
             return -1
         if func._schema.name.split("::")[1] not in ("send", "recv_", "recv_any_source_"):
@@ -215,7 +216,7 @@ class Bus:
             elif work is not None:
                 WAITS(work)
             else:
-                for each in calls.tensors(results):
+                for each in flat(results):
                     torch.ops._c10d_functional.wait_tensor(each)
             return tuple(_outputs(func, results))
 
@@ -250,7 +251,7 @@ def _real(value: Any) -> Any:
 def _outputs(func: Any, results: Any) -> Iterator[torch.Tensor]:
     """Fresh results, which a replay writes again; what an operator of `c10d` gives are its arguments."""
     if func.namespace != "c10d" and not any(each.alias_info is not None for each in func._schema.arguments):
-        yield from calls.tensors(results)
+        yield from flat(results)
 
 
 def _work(results: Any) -> Any:
@@ -260,14 +261,6 @@ def _work(results: Any) -> Any:
         if isinstance(each, torch.ScriptObject):
             return torch._C._distributed_c10d.Work.unbox(each)
     return None
-
-
-def _mapped(results: Any, place: Callable[[torch.Tensor], Any]) -> Any:
-    if isinstance(results, torch.Tensor):
-        return place(results)
-    if isinstance(results, (list, tuple)):
-        return type(results)(_mapped(each, place) for each in results)
-    return results
 
 
 def patches(session: Session, bus: Bus, post: Post) -> Patches:

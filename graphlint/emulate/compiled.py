@@ -13,8 +13,8 @@ from typing import Any
 
 import torch
 
+from graphlint.confirm.trees import flat
 from graphlint.emulate.streams import SESSIONS
-from graphlint.emulate.tape import flat
 from graphlint.emulate.tensor import DeviceTensor, outside
 
 GRAPHED = ("reduce-overhead", "max-autotune")

@@ -9,12 +9,13 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from graphlint.confirm.trees import flat, mapped
 from graphlint.emulate.generators import device_generator
 from graphlint.emulate.plan import Plan, defaults_of, plan_of
 from graphlint.emulate.rows import LIBRARIES
 from graphlint.emulate.session import Session
 from graphlint.emulate.standin import HOST, on_device
-from graphlint.emulate.tape import Step, flat
+from graphlint.emulate.tape import Step
 from graphlint.emulate.tensor import DeviceTensor, rebase, storage_key, wrap
 from graphlint.emulate.widen import run_widened
 
@@ -175,19 +176,11 @@ def _wrapped(session: Session, plan: Plan, results: Any, inputs: Tensors, to_dev
     if plan.on_host:
         places = enumerate(results)
         return tuple(each if place in plan.on_host else _placed(session, each, to_device) for place, each in places)
-    return _map(results, lambda value: known.get(id(value)) if id(value) in known else _placed(session, value, to_device))
+    return mapped(results, lambda value: known.get(id(value)) if id(value) in known else _placed(session, value, to_device))
 
 
 def _placed(session: Session, value: torch.Tensor, to_device: bool) -> torch.Tensor:
     return wrap(value, session.allocator) if to_device else value
-
-
-def _map(results: Any, f: Callable[[torch.Tensor], Any]) -> Any:
-    if isinstance(results, torch.Tensor):
-        return f(results)
-    if isinstance(results, (list, tuple)):
-        return type(results)(_map(each, f) for each in results)
-    return results
 
 
 def _is_reshaped(tensor: DeviceTensor) -> bool:

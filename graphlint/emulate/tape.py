@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 
+from graphlint.confirm.trees import flat
 from graphlint.emulate.generators import DeviceRandom
 from graphlint.emulate.plan import Plan
 from graphlint.emulate.tensor import Allocator, DeviceTensor, block_size, outside, storage_key
@@ -141,12 +142,3 @@ def _bytes(value: torch.Tensor) -> torch.Tensor:
     if value.layout is not torch.strided:
         return value
     return torch.empty(0, dtype=torch.uint8).set_(value.untyped_storage())
-
-
-def flat(results: object) -> Iterator[torch.Tensor]:
-    """The tensors of an operator's result, in order."""
-    if isinstance(results, torch.Tensor):
-        yield results
-    elif isinstance(results, (list, tuple)):
-        for each in results:
-            yield from flat(each)

@@ -229,8 +229,7 @@ def _branch(frame: Frame, callee: Value, tree: Seq | Table, kind: Value | None, 
 def submit(frame: Frame, facts: Facts, node: ast.AST) -> Value:
     """What another thread does is refused as well: a capture is for the whole process unless told otherwise."""
     raise_effects(frame, facts, node)
-    callee, *given = facts.arguments.positional or (Unknown(),)
-    apply(frame, callee, facts.arguments.replace(positional=tuple(given)), node)
+    _called_with_the_others(frame, facts, node)
     return ExternalObject("concurrent.futures.Future")
 
 
@@ -244,6 +243,11 @@ def submit_each(frame: Frame, facts: Facts, node: ast.AST) -> Value:
 @special("contextlib.ExitStack.callback")
 def called_at_exit(frame: Frame, facts: Facts, node: ast.AST) -> Value:
     """Runs when the block ends."""
+    return _called_with_the_others(frame, facts, node)
+
+
+def _called_with_the_others(frame: Frame, facts: Facts, node: ast.AST) -> Value:
+    """Run the first argument on the others; gives the first."""
     callee, *given = facts.arguments.positional or (Unknown(),)
     apply(frame, callee, facts.arguments.replace(positional=tuple(given)), node)
     return callee

@@ -9,10 +9,7 @@ falls back to whether both are the same object: nothing is launched and nothing 
 from __future__ import annotations
 
 import ast
-import operator
-from collections.abc import Callable
 from fnmatch import fnmatchcase
-from typing import Any
 
 from graphlint.events import HostCompare
 from graphlint.interp import specials
@@ -24,7 +21,7 @@ from graphlint.interp.frame import Frame, expression
 from graphlint.interp.operators import place_of, surest
 from graphlint.interp.untraced import array_among
 from graphlint.project import ClassDecl, FunctionDecl, Outside, Project
-from graphlint.syntax import against_none, stored
+from graphlint.syntax import COMPARISONS, against_none, stored
 from graphlint.types import Confidence
 from graphlint.values import (
     EITHER,
@@ -57,16 +54,6 @@ from graphlint.values import (
     members,
     on_device,
 )
-
-COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-}
-
 
 IDENTITY = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
 

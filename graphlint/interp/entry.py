@@ -21,7 +21,6 @@ from graphlint.record import NamedTuple
 from graphlint.syntax import nested, stands_in, walk
 from graphlint.types import Confidence
 from graphlint.values import (
-    EITHER,
     Bool,
     Instance,
     Kind,
@@ -39,6 +38,7 @@ from graphlint.values import (
     hosted,
     join,
     join_all,
+    loosened,
     members,
     or_numbers,
 )
@@ -124,10 +124,8 @@ def _open(default: Value) -> Value:
     match default:
         case Number():
             return Number(default.kind, None, Origin.ARGUMENT)
-        case Bool():
-            return EITHER
-        case Text():
-            return Text()
+        case Bool() | Text():
+            return loosened(default)
         case Seq(items=items) if items is not None:
             return Seq(default.form, None, _open(default.element())) if items else default
     return default

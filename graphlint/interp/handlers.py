@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from importlib import import_module
+from typing import TypeVar
 
 from graphlint.interp.frame import Frame
 from graphlint.values import (
@@ -18,6 +19,8 @@ from graphlint.values import (
     members,
 )
 
+K = TypeVar("K")
+H = TypeVar("H")
 FunctionHandler = Callable[[Frame, Arguments, ast.AST], Value]
 MethodHandler = Callable[[Frame, Value, Arguments, ast.AST], Value]
 FUNCTIONS: dict[str, FunctionHandler] = {}
@@ -44,15 +47,19 @@ def handler_of(name: str) -> FunctionHandler | None:
     return FUNCTIONS.get(name)
 
 
-def function(*names: str) -> Callable[[FunctionHandler], FunctionHandler]:
-    """Enter a function for these dotted names."""
+def entered(table: dict[K, H], keys: Iterable[K]) -> Callable[[H], H]:
+    """A decorator that enters a function in a table under these keys."""
 
-    def enter(handler: FunctionHandler) -> FunctionHandler:
-        for name in names:
-            FUNCTIONS[name] = handler
+    def enter(handler: H) -> H:
+        table.update(dict.fromkeys(keys, handler))
         return handler
 
     return enter
+
+
+def function(*names: str) -> Callable[[FunctionHandler], FunctionHandler]:
+    """Enter a function for these dotted names."""
+    return entered(FUNCTIONS, names)
 
 
 def later(name: str, arguments: Arguments) -> Partial:
@@ -65,13 +72,8 @@ def made_by(
 ) -> Callable[[FunctionHandler], FunctionHandler]:
     """Enter a function for what functions of these names give back: it gets what they kept, and then what it is given."""
 
-    def enter(handler: FunctionHandler) -> FunctionHandler:
-        for name in names:
-            FUNCTIONS[name] = partial(_made_later, name, kept)
-            FUNCTIONS[f"{name}.made"] = handler
-        return handler
-
-    return enter
+    FUNCTIONS.update({name: partial(_made_later, name, kept) for name in names})
+    return entered(FUNCTIONS, [f"{name}.made" for name in names])
 
 
 def _made_later(
@@ -82,24 +84,12 @@ def _made_later(
 
 def method(kind: type[Value], *names: str) -> Callable[[MethodHandler], MethodHandler]:
     """Enter a function for these methods of a type of value."""
-
-    def enter(handler: MethodHandler) -> MethodHandler:
-        for name in names:
-            METHODS[kind, name] = handler
-        return handler
-
-    return enter
+    return entered(METHODS, [(kind, name) for name in names])
 
 
 def module_method(*names: str) -> Callable[[MethodHandler], MethodHandler]:
     """Enter a function for these methods that classes of the tree have from `nn.Module`."""
-
-    def enter(handler: MethodHandler) -> MethodHandler:
-        for name in names:
-            MODULE_METHODS[name] = handler
-        return handler
-
-    return enter
+    return entered(MODULE_METHODS, names)
 
 
 def first(arguments: Arguments, position: int = 0, name: str = "") -> Value | None:

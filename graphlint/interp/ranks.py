@@ -6,22 +6,12 @@ What an index says of that which it is looked up in.
 from __future__ import annotations
 
 import ast
-import operator
-from collections.abc import Callable
 
 from graphlint.interp.frame import Frame
 from graphlint.interp.mutation import path_of
+from graphlint.syntax import COMPARISONS
 from graphlint.types import Confidence
 from graphlint.values import Kind, Nothing, Number, Place, Seq, SliceValue, Tensor, Value, join_all, members
-
-COMPARISONS: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-}
 
 
 def asked_rank(frame: Frame, node: ast.expr) -> tuple[str, Value | None, Value | None] | None:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from graphlint.events import DeviceToHost, FrozenScalar, HostLiteral, HostToDevice, LibraryRead, PinnedMemory
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
+from graphlint.interp.handlers import entered
 from graphlint.interp.naming import is_device
 from graphlint.interp.placement import default_place, is_pinned, kind_of, place_named, sure_named
 from graphlint.interp.raising import raise_effects, short
@@ -49,13 +50,7 @@ Before, it was captured, and every replay copied from where the tensor had been.
 
 def special(*names: str) -> Callable[[Special], Special]:
     """Register what a call of these names does beyond its row."""
-
-    def enter(handler: Special) -> Special:
-        for name in names:
-            SPECIAL[name] = handler
-        return handler
-
-    return enter
+    return entered(SPECIAL, names)
 
 
 def move(frame: Frame, tensor: Tensor, place: Place | None, facts: Facts, node: ast.AST) -> Place:

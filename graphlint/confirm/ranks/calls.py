@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -13,6 +13,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from graphlint.confirm import frames
 from graphlint.confirm.ranks.journal import Call
+from graphlint.confirm.trees import flat
 
 C10D: Any = dist.distributed_c10d
 NAMESPACES = frozenset({"c10d", "_c10d_functional", "_c10d_functional_autograd", "_dtensor", "symm_mem"})
@@ -50,19 +51,10 @@ def described(func: Any, args: Iterable[Any], kwargs: dict[str, Any]) -> Call:
 
 def _sized(bound: dict[str, Any]) -> list[torch.Tensor]:
     for name in SIZED:
-        found = list(tensors(bound.get(name)))
+        found = list(flat(bound.get(name)))
         if found:
             return found
     return []
-
-
-def tensors(value: object) -> Iterator[torch.Tensor]:
-    """The tensors of an argument, lists of lists included."""
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, (list, tuple)):
-        for each in value:
-            yield from tensors(each)
 
 
 def _group(bound: dict[str, Any]) -> tuple[str, tuple[int, ...]]:
