@@ -296,6 +296,14 @@ class GraphBreak(Event):
 
 
 @fact
+class GraphsSkipped(Event):
+    """Inductor compiles this, but uses no CUDA graphs for the function that it is in."""
+
+    call: str
+    why: str
+
+
+@fact
 class UnknownCall(Event):
     """A call whose effect is not known; counted, never reported as a fault."""
 

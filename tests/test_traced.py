@@ -40,7 +40,9 @@ def said(rules: Registry) -> dict[str, str]:
     return {
         known[finding.span.file]: f"{finding.code} {finding.message}"
         for finding in report.findings
-        if dict(finding.effects).get("compile") is Effect.DEFEATS and finding.confidence > Confidence.POSSIBLE
+        if dict(finding.effects).get("compile") is Effect.DEFEATS
+        and finding.confidence > Confidence.POSSIBLE
+        and finding.rule != "graphs-skipped"  # Dynamo traces it whole; what Inductor does then was not recorded
     }
 
 

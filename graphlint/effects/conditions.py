@@ -16,6 +16,7 @@ A condition is written as in `device(other) and not number(value)`.  Its words, 
     square(p)       its last two sizes are equal                    pinned(p)     p is in page-locked host memory
     apart(p, q)     the ranks of p and q are known to differ        less(p, n)    p is a constant below n
     separate(p)     the equation p sums over nothing that two of its operands share
+    object(p)       p is an object of a class of torch's, and no tensor
     training        the module is in training mode                  grad          gradients are recorded
 """
 
@@ -60,6 +61,7 @@ class ArgumentFacts(Protocol):
     def elements(self, parameter: str) -> int | None: ...
     def square(self, parameter: str) -> bool | None: ...
     def pinned(self, parameter: str) -> bool | None: ...
+    def is_object(self, parameter: str) -> bool | None: ...
     def training(self) -> bool | None: ...
     def grad(self) -> bool | None: ...
 
@@ -198,6 +200,7 @@ _WORDS: dict[str, Callable[[ArgumentFacts, str, tuple[Literal, ...]], bool | Non
     "pinned": lambda facts, p, _: facts.pinned(p),
     "apart": _apart,
     "less": _less,
+    "object": lambda facts, p, _: facts.is_object(p),
     "separate": lambda facts, p, _: _separate(facts, p),
     "training": lambda facts, _, __: facts.training(),
     "grad": lambda facts, _, __: facts.grad(),

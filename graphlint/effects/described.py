@@ -94,6 +94,9 @@ class DescribedCall:
     def pinned(self, parameter: str) -> bool | None:
         return any(tensor.place == "pinned" for tensor in self.tensors(parameter))
 
+    def is_object(self, parameter: str) -> bool | None:
+        return False
+
     def tensor(self, parameter: str) -> bool | None:
         return bool(self.tensors(parameter))
 

@@ -62,6 +62,7 @@ EFFECTS = {
     "backward": "the backward pass reads device values on the host",
     "gradient": "a backward pass runs inside the call",
     "break": "Dynamo splits the graph here",
+    "skip": "Inductor runs the whole graph that this is in without CUDA graphs",
     "remark": "Dynamo splits the graph at a message to people, which behind a condition is for the unusual case",
 }
 HOST_TYPES = frozenset({"int", "float", "number", "size"})
@@ -276,7 +277,7 @@ def _effect(text: str) -> Effect:
         raise ValueError(f"not an effect: `{text}`")
     condition = parse_condition(found["cond"]) if found["cond"] else None
     exempt = parse_condition(found["unless"]) if found["unless"] else None
-    default = "compile" if found["kind"] in ("break", "remark") else "both"
+    default = "compile" if found["kind"] in ("break", "remark", "skip") else "both"
     targets = Target[(found["target"] or default).upper()]
     since, until = _version(found["since"]), _version(found["until"])
     return Effect(found["kind"], found["subject"] or "", condition, exempt, found["why"] or "", targets, since, until)

@@ -208,6 +208,9 @@ class Facts:
     def pinned(self, parameter: str) -> bool | None:
         return self._placed(parameter, Place.PINNED)
 
+    def is_object(self, parameter: str) -> bool | None:
+        return isinstance(self.value(parameter), ExternalObject)
+
     def training(self) -> bool | None:
         known = self.constructor.get(MODE)
         mode = UNKNOWN if known is None else constant_of(known)
@@ -285,4 +288,4 @@ def _constructor(owner: ExternalObject | None) -> dict[str, Value]:
     if owner is None or owner.arguments is None:
         return {}
     row = lookup(owner.name)
-    return {} if row is None else bind_row(row, owner.arguments, None)
+    return dict(owner.arguments.keywords) if row is None else bind_row(row, owner.arguments, None)

@@ -242,6 +242,7 @@ EMITTERS: dict[str, Emitter] = {
     "handle": _handle,
     "gradient": lambda f, row, e, facts, node, sure: f.emit(events.BackwardRun, node, sure),
     "remark": _remark,
+    "skip": lambda f, row, e, facts, node, sure: f.emit(events.GraphsSkipped, node, sure, call=short(row), why=e.why),
     "break": lambda f, row, e, facts, node, sure: _break(f, short(row), e.why, node, sure),
 }
 

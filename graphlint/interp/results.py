@@ -7,6 +7,7 @@ from collections.abc import Callable
 from graphlint.effects import grammar
 from graphlint.effects.conditions import evaluate
 from graphlint.effects.grammar import Row
+from graphlint.effects.table import lookup
 from graphlint.interp.broadcast import highest_rank
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
@@ -16,6 +17,7 @@ from graphlint.types import Confidence, Target
 from graphlint.values import (
     EITHER,
     READ_BACK,
+    Arguments,
     Bool,
     DeviceValue,
     DtypeValue,
@@ -63,8 +65,13 @@ def result(frame: Frame, row: Row, tree: grammar.Result, facts: Facts) -> Value:
         case grammar.Argument(parameter):
             return facts.value(parameter) or Unknown()
         case grammar.Instance(name):
-            return ExternalObject(name, facts.arguments if name == row.name else None)
+            return ExternalObject(name, facts.arguments if name == row.name else _made_with(name, facts))
     return _tensor(frame, tree, facts)
+
+
+def _made_with(name: str, facts: Facts) -> Arguments | None:
+    """What a function was given that makes objects of a class whose own constructor nobody calls."""
+    return Arguments((), tuple(facts.given.items())) if facts.given and lookup(name) is None else None
 
 
 PLAIN: dict[str, Value] = {

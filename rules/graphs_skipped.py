@@ -1,0 +1,44 @@
+"""A compiled function has something in it for which CUDA graphs are given up.
+
+Inductor compiles `torch.cond` and `torch.while_loop`, but runs a function that has one on the device without graphs, in
+every mode.  Nothing is raised; `TORCH_LOGS=perf_hints` says "skipping cudagraphs due to control flow operator".
+
+Fails:
+
+    import torch
+
+    @torch.compile(mode="reduce-overhead")
+    def step(x):
+        return torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,))
+
+    def main(device):
+        return step(torch.ones(4, device=device)).clone()
+
+Captures:
+
+    import torch
+
+    @torch.compile(mode="reduce-overhead")
+    def step(x):
+        return torch.where(x.sum() > 0, x.sin(), x.cos())
+
+    def main(device):
+        return step(torch.ones(4, device=device)).clone()
+
+How to fix: compute both sides and select with `torch.where`, or keep it out of the compiled function.
+"""
+
+from __future__ import annotations
+
+from graphlint.events import GraphsSkipped
+from graphlint.rule import finding, rule
+from graphlint.types import Finding
+
+
+@rule("GL809", on=GraphsSkipped, predicts=None, compile="defeats")
+def graphs_skipped(event: GraphsSkipped) -> Finding | None:
+    return finding(
+        event,
+        f"`{event.call}` keeps the compiled function from being graphed: {event.why}",
+        help="compute both sides and select with `torch.where`, or keep it out of the compiled function",
+    )
