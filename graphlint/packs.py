@@ -130,19 +130,31 @@ def _imported(name: str) -> Iterator[ModuleType]:
 def _loaded(file: Path) -> ModuleType:
     """Run a rule file under a name of its own; nothing is added to the module search path."""
     name = f"graphlint_project_rules.{file.stem}"
-    spec = importlib.util.spec_from_file_location(name, file)
-    if spec is None or spec.loader is None or not file.is_file():
-        raise ConfigError(f"the rule file `{file}` does not exist", "correct its name under `rules` in the configuration")
-    module = importlib.util.module_from_spec(spec)
-    # The rule decorator looks its page up in the module while the module is still being executed.
-    sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        module = as_module(name, file) if file.is_file() else None
     except GraphlintError:
         raise
     except Exception as error:
         said = f"`{type(error).__name__}: {error}`"
         raise ConfigError(f"the rule file `{file}` cannot be imported: {said}", _place(error, file)) from None
+    if module is None:
+        raise ConfigError(f"the rule file `{file}` does not exist", "correct its name under `rules` in the configuration")
+    return module
+
+
+def as_module(name: str, file: Path) -> ModuleType | None:
+    """Run a file as a module of this name; None for what is no Python file. Raises whatever the file raises."""
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        return None
+    module = importlib.util.module_from_spec(spec)
+    # The rule decorator looks its page up in the module while the module is still being executed.
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
     return module
 
 

@@ -17,6 +17,7 @@ from graphlint.case import Case
 from graphlint.confirm import values
 from graphlint.confirm.plan import Plan
 from graphlint.errors import UsageError, near
+from graphlint.packs import as_module
 
 
 def load(plan: Plan) -> Callable[..., object]:
@@ -51,16 +52,9 @@ def from_file(path: Path) -> ModuleType:
     if folder not in sys.path:
         sys.path.insert(0, folder)
     name = path.stem if path.stem.isidentifier() and path.stem not in sys.modules else f"confirmed_{abs(hash(path))}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
+    module = as_module(name, path)
+    if module is None:
         raise UsageError(f"`{path}` cannot be imported", "is it a Python file?")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[name]
-        raise
     return module
 
 
