@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from pathlib import Path
 from types import MappingProxyType
 
 from graphlint.discover import Discovery, Found
@@ -128,6 +127,16 @@ def _comes_back(path: str, origins: Mapping[str, str]) -> bool:
 
 def _template(path: str, named: str, paths: Collection[str]) -> str:
     """The file that is meant: below a folder around the generated file, or beside it under the same name."""
-    beside = os.path.join(os.path.dirname(path), os.path.basename(named))
-    candidates = (*(os.path.normpath(os.path.join(folder, named)) for folder in Path(path).parents), beside)
-    return next((each for each in candidates if each != path and each in paths), "")
+    return next((each for each in _meant(path, os.path.normpath(named)) if each != path and each in paths), "")
+
+
+def _meant(path: str, named: str) -> Iterator[str]:
+    """The innermost folder comes first.  Texts, and no paths made of them: every generated file is asked about."""
+    inner = folder = os.path.dirname(path)
+    while True:
+        joined = os.path.join(folder, named)
+        yield os.path.normpath(joined) if named.startswith(os.pardir) else joined
+        folder, below = os.path.dirname(folder), folder
+        if folder == below:
+            break
+    yield os.path.join(inner, os.path.basename(named))
