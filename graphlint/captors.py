@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from weakref import WeakKeyDictionary
 
 from graphlint.project import ClassDecl, FunctionDecl, Module, Project
 from graphlint.record import NamedTuple
@@ -38,6 +39,9 @@ class Captors(NamedTuple):
 
 NONE = Captors()
 
+_defined: WeakKeyDictionary[Module, Captors] = WeakKeyDictionary()
+"""Those of files that others import, as long as somebody knows the file: all models of a library import from one."""
+
 
 def own(functions: Functions) -> Captors:
     """Those that are defined in a file."""
@@ -63,8 +67,11 @@ def imported(project: Project, module: Module) -> Captors:
 
 
 def _of_module(module: Module) -> Captors:
-    text = module.source.text
-    return own(functions(module)) if matches(text, CAPTURING_WORDS, CAPTURING) else NONE
+    known = _defined.get(module)
+    if known is None:
+        is_capturing = matches(module.source.text, CAPTURING_WORDS, CAPTURING)
+        known = _defined[module] = own(functions(module)) if is_capturing else NONE
+    return known
 
 
 def _named(captors: Captors, name: str, here: str) -> Captors:

@@ -157,7 +157,7 @@ Symbol = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Import | as
 class Module:
     """One parsed file under its dotted name."""
 
-    __slots__ = ("_symbols", "classes", "functions", "name", "package", "root", "source", "stars")
+    __slots__ = ("__weakref__", "_symbols", "classes", "functions", "name", "package", "root", "source", "stars")
 
     def __init__(self, name: str, package: str, source: Source, root: Path) -> None:
         self.name = name

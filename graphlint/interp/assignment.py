@@ -42,8 +42,9 @@ def assign(frame: Frame, target: ast.expr, value: Value, node: ast.AST, augmente
         ):
             set_named(frame, owner, key, value, target)
         case ast.Subscript():
-            with frame.untouched():
-                held = frame.eval(target.value)
+            before = len(frame.summary.touched)
+            held = frame.eval(target.value)
+            frame.untouch(before)
             store_item(frame, held, frame.eval(target.slice), value, target)
             if isinstance(value, Number) and isinstance(node, ast.Assign):
                 report_entry(frame, target, node)

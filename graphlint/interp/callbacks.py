@@ -17,6 +17,7 @@ from graphlint.interp.isinstance import split
 from graphlint.interp.raising import raise_effects
 from graphlint.interp.torch_calls import call_row
 from graphlint.interp.transfers import special
+from graphlint.syntax import spelled
 from graphlint.types import Confidence, Target
 from graphlint.values import (
     EITHER,
@@ -145,7 +146,7 @@ def ordered(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     if key is not None and not isinstance(key, Nothing):
         held = [apply(frame, key, Arguments((part,)), node) for part in held]
     tensor = next((found for found in map(compared, held) if found is not None), None)
-    name = ast.unparse(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else "heap"
+    name = spelled(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else "heap"
     if tensor is not None:
         frame.emit(HostCompare, node, min(tensor.sure, Confidence.LIKELY), builtin=name)
     full = f"{'bisect' if name in BISECTIONS else 'heapq'}.{name}"

@@ -231,11 +231,10 @@ def _gives_back_given(decl: FunctionDecl, name: str) -> bool:
     return bool(given) and len(given) == len(returned) and all(stands_in(made, each) for each in bound)
 
 
-def is_none_asked(test: ast.expr, names: Collection[str], op: ast.cmpop | None = None) -> bool:
+def is_none_asked(test: ast.expr, names: Collection[str]) -> bool:
     """Whether a condition asks, among other things, if one of these is None."""
-    word = "is not" if isinstance(op, ast.IsNot) else "is"
-    asked = [spelled(part) for part in walk(test) if isinstance(part, ast.Compare)]
-    return any(f"{name} {word} None" in asked for name in names)
+    asked = (part.left for part in walk(test) if isinstance(part, ast.Compare) and against_none(part))
+    return any(spelled(each) in names for each in asked)
 
 
 def is_found_empty(decl: FunctionDecl, target: ast.Subscript) -> bool:

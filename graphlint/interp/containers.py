@@ -15,6 +15,7 @@ from graphlint.interp.indexing import other_entry, with_entry
 from graphlint.interp.mutation import path_of, report_growth
 from graphlint.interp.objects import store_attribute
 from graphlint.interp.torch_calls import call_row
+from graphlint.syntax import spelled
 from graphlint.types import Confidence
 from graphlint.values import (
     Arguments,
@@ -38,7 +39,7 @@ from graphlint.values import (
 
 @function("builtins.list", "builtins.tuple", "builtins.set", "builtins.frozenset", "collections.deque")
 def container(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
-    name = (ast.unparse(node.func) if isinstance(node, ast.Call) else "list").replace("frozenset", "set").rpartition(".")[2]
+    name = (spelled(node.func) if isinstance(node, ast.Call) else "list").replace("frozenset", "set").rpartition(".")[2]
     form = name if name in ("list", "tuple", "set") else "list"
     value = first(arguments)
     if value is None:

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from graphlint.events import UnknownCall
 from graphlint.interp.frame import Frame
+from graphlint.syntax import spelled
 from graphlint.values import (
     Arguments,
     Candidate,
@@ -73,7 +74,7 @@ def apply(frame: Frame, callee: Value, arguments: Arguments, node: ast.AST) -> V
 def count_unknown(frame: Frame, node: ast.AST) -> None:
     frame.machine.libraries.add(SOMETHING)
     if frame.recording and frame.live:
-        text = ast.unparse(node.func) if isinstance(node, ast.Call) else type(node).__name__
+        text = spelled(node.func) if isinstance(node, ast.Call) else type(node).__name__
         frame.emit(UnknownCall, node, call=text)
 
 

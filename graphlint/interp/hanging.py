@@ -74,10 +74,10 @@ def take_down(frame: Frame) -> None:
 
 
 @contextmanager
-def handed_on(frame: Frame, function: Function, node: ast.AST) -> Iterator[None]:
+def handed_on(frame: Frame, function: Function, node: ast.Call) -> Iterator[None]:
     """While a function runs, what it is given has the hooks that the caller has registered, by the parameter's name."""
     machine, outer = frame.machine, frame.machine.lent
-    inside = dict(_handed(frame, function, node)) if isinstance(node, ast.Call) and _knows_hooked(frame) else {}
+    inside = dict(_handed(frame, function, node))
     added = [held for held in inside if held not in machine.hooks]
     if added:
         machine.lent = (*outer, *((held, tuple(inside[held])) for held in added))
@@ -90,7 +90,7 @@ def handed_on(frame: Frame, function: Function, node: ast.AST) -> Iterator[None]
             machine.hooks.pop(held, None)
 
 
-def _knows_hooked(frame: Frame) -> bool:
+def knows_hooked(frame: Frame) -> bool:
     """Whether the code around may name a module with a hook; most code of a project never does."""
     owners = {held.owner for held in frame.machine.hooks}
     scope: Scope | None = frame.scope

@@ -118,7 +118,7 @@ class Machine:
 
     def call(self, frame: Frame, function: Function, arguments: Arguments, node: ast.AST) -> Value:
         """Run a function of the tree, or find that it was run so before; link its summary to the caller's."""
-        if self.hooks:
+        if self.hooks and isinstance(node, ast.Call) and hanging.knows_hooked(frame):
             with hanging.handed_on(frame, function, node):
                 summary = self.summary(function, arguments, frame, node)
         else:

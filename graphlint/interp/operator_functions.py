@@ -15,6 +15,7 @@ from graphlint.interp.dispatch import apply, attribute, item
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import device_tensor, first, function, made_by
 from graphlint.interp.torch_calls import call_row
+from graphlint.syntax import spelled
 from graphlint.values import (
     EITHER,
     Arguments,
@@ -37,7 +38,7 @@ SPELLED = {"truediv": "div", "floordiv": "floor_divide", "mod": "remainder", "in
 @function(*(f"operator.{name}" for name in SIGNS.split()))
 def sign(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     """Of a tensor, the function of torch that does the same."""
-    name = ast.unparse(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else ""
+    name = spelled(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else ""
     full = f"torch.{SPELLED.get(name, name)}"
     if any(isinstance(each, Tensor) for each in arguments.positional) and lookup(full) is not None:
         return call_row(frame, full, arguments, node, None)

@@ -15,6 +15,7 @@ from graphlint.interp.handlers import device_tensor, first, function
 from graphlint.interp.results import origin_of_read
 from graphlint.interp.specials import converted, special
 from graphlint.interp.untraced import ask
+from graphlint.syntax import spelled
 from graphlint.types import Target
 from graphlint.values import (
     EITHER,
@@ -58,7 +59,7 @@ MATH = "ceil floor sqrt log log2 log10 exp pow sin cos tan atan atan2 hypot fabs
 )
 def cast(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     value = first(arguments)
-    name = ast.unparse(node.func) if isinstance(node, ast.Call) else "int"
+    name = spelled(node.func) if isinstance(node, ast.Call) else "int"
     tensor = device_tensor(value)
     if tensor is not None:
         if name == "round":
@@ -116,7 +117,7 @@ def range_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
 
 @function("builtins.max", "builtins.min", "builtins.sorted")
 def extreme(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
-    name = ast.unparse(node.func) if isinstance(node, ast.Call) else "max"
+    name = spelled(node.func) if isinstance(node, ast.Call) else "max"
     single = len(arguments.positional) == 1 and arguments.more is None
     parts = [element(frame, arguments.positional[0], node)] if single else list(arguments.positional)
     if arguments.more is not None:
@@ -146,12 +147,12 @@ def quantifier(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     held = element(frame, value, node) if value is not None else Unknown()
     tensor = device_tensor(held)
     if tensor is not None:
-        name = ast.unparse(node.func) if isinstance(node, ast.Call) else "any"
+        name = spelled(node.func) if isinstance(node, ast.Call) else "any"
         frame.emit(HostCompare, node, tensor.sure, builtin=name)
     flags = value.items if isinstance(value, Seq) and value.rest is None else None
     if not flags or not isinstance(node, ast.Call):
         return EITHER
-    return _of_all(flags) if ast.unparse(node.func) == "all" else _negated(_of_all([_negated(each) for each in flags]))
+    return _of_all(flags) if spelled(node.func) == "all" else _negated(_of_all([_negated(each) for each in flags]))
 
 
 def _of_all(flags: Sequence[Value]) -> Value:
@@ -185,7 +186,7 @@ def magnitude(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
 
 @function("builtins.print", "builtins.str", "builtins.repr", "builtins.format", "builtins.ascii")
 def texts(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
-    name = ast.unparse(node.func) if isinstance(node, ast.Call) else "print"
+    name = spelled(node.func) if isinstance(node, ast.Call) else "print"
     for value in arguments.values():
         formats(frame, value, node, name)
     if name == "print" and not any(device_tensor(value) for value in arguments.values()):
@@ -224,7 +225,7 @@ def iterate(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
 def counted(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     """What comes behind the first argument counts, on the host."""
     value, *counts = arguments.positional or (Unknown(),)
-    name = ast.unparse(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else "islice"
+    name = spelled(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else "islice"
     tensor = next((found for found in map(device_tensor, counts) if found is not None), None)
     if tensor is not None:
         frame.emit(HostArgument, node, tensor.sure, call=name, argument="bound")
@@ -272,9 +273,7 @@ def arithmetic(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     for value in arguments.values():
         tensor = device_tensor(value)
         if tensor is not None:
-            frame.emit(
-                HostCast, node, tensor.sure, builtin=ast.unparse(node.func) if isinstance(node, ast.Call) else "math"
-            )
+            frame.emit(HostCast, node, tensor.sure, builtin=spelled(node.func) if isinstance(node, ast.Call) else "math")
             break
         ask(frame, value, node, "math")
     origins = [value.origin for value in arguments.values() if isinstance(value, Number)]

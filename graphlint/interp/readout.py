@@ -6,7 +6,6 @@ import ast
 from collections import deque
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 from graphlint.captors import region_name
 from graphlint.events import BackwardRun, Event, HostMutation, Rebound, UnknownCall
@@ -23,7 +22,7 @@ from graphlint.interp.objects import record_of
 from graphlint.interp.room import MOST_AROUND, MOST_WORK
 from graphlint.interp.told import NOTHING_TOLD, Told
 from graphlint.project import ClassDecl, FunctionDecl, Module, Project
-from graphlint.record import NamedTuple
+from graphlint.record import NamedTuple, replaced
 from graphlint.regions import Compiled, Forward, Given, Marked, Site, compiled, forwards, marked, sites
 from graphlint.types import Confidence, Region, Span, Step, Target
 from graphlint.values import Arguments, Function, Instance, Seq, Table, Text, Value, members
@@ -308,7 +307,7 @@ def read_out(summary: Summary, live: Target, reached: Reached) -> Iterator[Event
                 if isinstance(event, (Rebound, HostMutation)) and event.keys and read.isdisjoint(event.keys):
                     # Every call binds it before it reads it, or none reads it: replays miss nothing.
                     sure = Confidence.POSSIBLE
-                yield replace(event, targets=event.targets & targets, trail=trail, confidence=sure)
+                yield replaced(event, targets=event.targets & targets, trail=trail, confidence=sure)
         for link in here.links:
             if link.targets & targets:
                 # The first link leads from the synthetic caller into the region itself: no step of the user's.

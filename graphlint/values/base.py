@@ -15,7 +15,13 @@ K = TypeVar("K")
 V = TypeVar("V", bound="Value")
 
 
-class Place(enum.Enum):
+class Word(enum.Enum):
+    """Members are hashed with every value that is looked up: by what they are, and not by a method of Python."""
+
+    __hash__ = object.__hash__
+
+
+class Place(Word):
     """Where a tensor lives."""
 
     DEVICE = "device"
@@ -24,7 +30,7 @@ class Place(enum.Enum):
     UNKNOWN = "unknown"
 
 
-class Kind(enum.Enum):
+class Kind(Word):
     """What the elements of a tensor (or a Python number) are."""
 
     BOOL = "bool"
@@ -34,7 +40,7 @@ class Kind(enum.Enum):
     ANY = "any"
 
 
-class Origin(enum.Enum):
+class Origin(Word):
     """What a Python number depends on; later members win when two meet."""
 
     CONST = 0
