@@ -78,16 +78,21 @@ def _is_true(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is True
 
 
+def _calls(story: Story) -> Iterator[tuple[int, Act, Thing]]:
+    """Calls of graphed modules, with what was graphed."""
+    for index, act in enumerate(story.acts):
+        if act.verb is Verb.CALL and act.thing.kind is Kind.GRAPHED and act.thing.base is not None:
+            yield index, act, act.thing.base
+
+
 def other_mode(story: Story) -> Told:
     """Calls of a graphed module in a mode that was not captured."""
-    for index, act in enumerate(story.acts):
+    for index, act, base in _calls(story):
         graphed = act.thing
-        if act.verb is not Verb.CALL or graphed.kind is not Kind.GRAPHED or graphed.base is None:
-            continue
         switches = [
             (at, is_on(each))
             for at, each in story.between(-1, index, Verb.METHOD)
-            if each.name in ("eval", "train") and (each.thing is graphed or each.thing is graphed.base)
+            if each.name in ("eval", "train") and (each.thing is graphed or each.thing is base)
         ]
         made = [mode for at, mode in switches if at < graphed.born]
         mode = made[-1] if made else True
@@ -97,11 +102,8 @@ def other_mode(story: Story) -> Told:
 
 def moved(story: Story) -> Told:
     """Parameters of a graphed module that get other memory between its making and a call."""
-    for index, act in enumerate(story.acts):
-        graphed = act.thing
-        if act.verb is not Verb.CALL or graphed.kind is not Kind.GRAPHED or graphed.base is None:
-            continue
-        module = graphed.base.family()
+    for index, act, base in _calls(story):
+        graphed, module = act.thing, base.family()
         for _, each in story.between(graphed.born, index, Verb.METHOD, Verb.BIND):
             how = _how(each, graphed, module)
             if how:
