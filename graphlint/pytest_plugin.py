@@ -30,7 +30,9 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> object:
     if marker is None:
         return None
     from graphlint import testing  # only where the marker is used: it leads to torch
+    from graphlint.confirm.assertion import NotCapturable
     from graphlint.confirm.child import NoDevice
+    from graphlint.errors import GraphlintError
 
     names = inspect.signature(pyfuncitem.obj).parameters
     given: dict[str, Any] = {name: pyfuncitem.funcargs[name] for name in names}
@@ -38,4 +40,6 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> object:
         testing.assert_case_capturable(lambda: pyfuncitem.obj(**given), target=pyfuncitem.nodeid, **marker.kwargs)
     except NoDevice as error:
         pytest.skip(error.message)
+    except (GraphlintError, NotCapturable) as error:
+        raise pytest.fail.Exception(str(error), pytrace=False) from None
     return True

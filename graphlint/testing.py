@@ -49,6 +49,7 @@ def assert_capturable(
     are copied, so neither the step nor its inputs change.  `device` is "auto", "cuda" or "emulated"; raises
     `graphlint.errors.GraphlintError` where there is none.
     """
+    __tracebackhide__ = True
     from graphlint.confirm import assertion  # imports torch
 
     build = assertion.copies(fn, args, kwargs or {}, vary)

@@ -39,6 +39,14 @@ def test_good():
 def test_counts():
     return Counting(), (torch.ones(4, device="cuda"),)
 
+@pytest.mark.capturable(device="emulated")
+def test_forgets():
+    Step(), (torch.ones(4, device="cuda"),)
+
+@pytest.mark.capturable(device="emulated")
+def test_on_the_host():
+    return Step(), (torch.ones(4),)
+
 @pytest.mark.capturable(device="cuda")
 def test_on_a_gpu():
     return Step(), (torch.ones(4, device="cuda"),)
@@ -84,9 +92,24 @@ def test_the_marker_confirms_what_a_test_returns(tmp_path: Path) -> None:
     (tmp_path / "test_models.py").write_text(TESTS)
     command = [sys.executable, "-m", "pytest", "-p", "graphlint.pytest_plugin", "-q", "-rs", "test_models.py"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=_environment(), check=False)
-    expected = "1 failed, 2 passed, 1 skipped" if not torch.cuda.is_available() else "1 failed, 3 passed"
+    expected = "3 failed, 2 passed, 1 skipped" if not torch.cuda.is_available() else "3 failed, 3 passed"
     assert expected in done.stdout, done.stdout + done.stderr
     assert "captures, but replays are wrong" in done.stdout
+    assert "the factory returned `NoneType`, which is not a case\n  return `(fn, args)`" in done.stdout
+    assert "all results are on the host" in done.stdout
+    for word in ("assertion.py", "During handling", "hidden"):
+        assert word not in done.stdout, f"{word} tells of graphlint, not of the test"
+
+
+def test_a_failure_shows_the_line_of_the_test_and_nothing_of_graphlint(tmp_path: Path) -> None:
+    body = "    assert_capturable(lambda x: x * x.sum().item(), torch.ones(4), device='emulated')\n"
+    text = f"import torch\nfrom graphlint.testing import assert_capturable\n\ndef test_step():\n{body}"
+    (tmp_path / "test_models.py").write_text(text)
+    command = [sys.executable, "-m", "pytest", "-q", "test_models.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=_environment(), check=False)
+    assert "1 failed" in done.stdout
+    assert "test_models.py:5: NotCapturable" in done.stdout
+    assert "assertion.py" not in done.stdout
 
 
 def _environment() -> dict[str, str]:

@@ -25,6 +25,10 @@ from graphlint.confirm.reconcile import Reconciled
 from graphlint.confirm.trial import Setting
 
 
+class NotCapturable(AssertionError):
+    """A step does not capture, or its replays are wrong; says everything that is known."""
+
+
 def observed(build: Callable[[], Case], device: str, warmup: int, replays: int, target: str) -> Outcome:
     """The outcome of a case on the GPU, or on the emulator; raises `NoDevice` where there is neither."""
     if backend(device) == "emulated":
@@ -38,9 +42,10 @@ def observed(build: Callable[[], Case], device: str, warmup: int, replays: int, 
 
 
 def hold(outcome: Outcome) -> None:
-    """Raise `AssertionError` with everything that is known, unless the outcome is that it captures."""
+    """Raise `NotCapturable` unless the outcome is that it captures."""
+    __tracebackhide__ = True  # by which pytest shows the test, and not how graphlint works
     if outcome.result != "captures":
-        raise AssertionError(show.text(outcome, Reconciled(), "", Path.cwd()))
+        raise NotCapturable(show.text(outcome, Reconciled(), "", Path.cwd()))
 
 
 def copies(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], vary: Any) -> Callable[[], Case]:

@@ -148,7 +148,7 @@ def _judged(outcome: Outcome, got: list[Step], again: Step, setting: Setting, tr
         found = _gaps(got, expected, compare.shared(noise, expected[-1], got[-1], again))
     words = tuple(_word(each) for each in found)
     real = tuple(each for part in found for each in part if each.why != "random")
-    notes = tuple(_draw_notes(got, expected))
+    notes = (*_draw_notes(got, expected), *(_host_notes(got) if real else ()))
     return replace(outcome, result="stale" if real else "captures", differences=real, replays=words, notes=notes)
 
 
@@ -171,6 +171,13 @@ def _word(found: list[Difference]) -> str:
     if not found:
         return "match"
     return "random" if all(each.why == "random" for each in found) else "values"
+
+
+def _host_notes(got: list[Step]) -> list[str]:
+    """The commonest reason why replays compute nothing new."""
+    if any(each.device.type == "cuda" for step in got for each in step.tensors.values()):
+        return []
+    return ["all results are on the host, so the graph recorded none of them: put the module and its inputs on the device"]
 
 
 def _draw_notes(got: list[Step], expected: list[Step]) -> list[str]:

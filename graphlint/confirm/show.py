@@ -53,6 +53,11 @@ def _at(file: str, line: int, root: Path) -> str:
     return f" at {short(file, root)}:{line}" if file else ""
 
 
+def _head(file: str, line: int, root: Path) -> str:
+    """A place before what is said of it; nothing where none is known."""
+    return f"{short(file, root)}:{line}: " if file else ""
+
+
 def short(file: str, root: Path) -> str:
     """A path as a reader at `root` would write it."""
     try:
@@ -95,7 +100,7 @@ def _verdicts(found: Reconciled, root: Path) -> list[str]:
         if each.verdict != IDLE:
             place = f"{short(each.finding.file, root)}:{each.finding.line}"
             lines.append(f"    {each.verdict:<9}  {each.finding.code}  {place}: {each.finding.message} ({each.why})")
-    lines += [f"    missed     {each.effect:<6} {short(each.file, root)}:{each.line}: {each.why}" for each in found.missed]
+    lines += [f"    missed     {each.effect:<6} {_head(each.file, each.line, root)}{each.why}" for each in found.missed]
     if found.missed and not found.verdicts:
         lines.append("    `# graphlint: region` above a `def` tells `check` that it is captured, if nothing else does")
     idle = found.count(IDLE)
