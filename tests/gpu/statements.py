@@ -3,7 +3,7 @@
     python -m tests.gpu.statements           needs a GPU           -> tests/data/statements_h200.jsonl
 
 A setup runs once, then each of its statements is warmed up on a side stream and captured.  Names in a setup begin
-anew for every statement, so that none sees what another did.
+anew for every statement, and what it set for the whole process is put back, so that none sees what another did.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pathlib import Path
 import torch
 
 from tests.gpu.capturing import outcome
+from tests.gpu.defaults import kept
 
 DATA = Path(__file__).parents[1] / "data"
 IMPORTS = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\nimport torch.distributions as D\n"
@@ -36,15 +37,15 @@ def statements() -> list[tuple[str, str]]:
 
 
 def tried(setup: str, statement: str) -> str:
-    """What capturing the statement did."""
-    torch.set_grad_enabled(True)
+    """What capturing the statement did; what it set for the whole process is as before."""
     scope: dict[str, object] = {}
-    exec(IMPORTS + setup.replace("; ", "\n"), scope)
-    body = textwrap.indent(statement.replace("; ", "\n"), "    ")
-    exec(f"def run():\n    global {', '.join(_named(scope))}\n{body}", scope)
-    run = scope["run"]
-    assert callable(run)
-    return outcome(run)
+    with kept():
+        exec(IMPORTS + setup.replace("; ", "\n"), scope)
+        body = textwrap.indent(statement.replace("; ", "\n"), "    ")
+        exec(f"def run():\n    global {', '.join(_named(scope))}\n{body}", scope)
+        run = scope["run"]
+        assert callable(run)
+        return outcome(run)
 
 
 def _named(scope: dict[str, object]) -> list[str]:
