@@ -80,7 +80,7 @@ def _named(captors: Captors, name: str, here: str) -> Captors:
 
 
 def joined(left: Captors, right: Captors) -> Captors:
-    """Both together."""
+    """The names that either of two holds, kind by kind."""
     return Captors(*(one | other for one, other in zip(left, right)))
 
 
@@ -283,7 +283,7 @@ def captures(node: ast.AST) -> bool:
 
 
 def is_compile(node: ast.expr) -> bool:
-    """`torch.compile`."""
+    """Whether an expression is spelled `torch.compile`."""
     match node:
         case ast.Attribute(value=ast.Name(id="torch"), attr="compile"):
             return True

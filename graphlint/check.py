@@ -292,7 +292,7 @@ def _in_cell(span: Span, cells: Cells) -> Span:
 
 
 def by_place(report: RegionReport) -> tuple[str, int, str]:
-    """What sorts regions."""
+    """The key by which regions are sorted: file, line, name."""
     return report.region.span.file, report.region.span.line, report.region.name
 
 

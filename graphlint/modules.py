@@ -182,12 +182,14 @@ class Module:
         return self._symbols
 
     def function(self, node: FunctionNode, owner: ClassDecl | None, name: str) -> FunctionDecl:
+        """The function of a node, the same object whenever it is asked for."""
         found = self.functions.get(node)
         if found is None:
             found = self.functions[node] = FunctionDecl(node, self, owner, name)
         return found
 
     def class_(self, node: ast.ClassDef, name: str) -> ClassDecl:
+        """The class of a node, the same object whenever it is asked for."""
         found = self.classes.get(node)
         if found is None:
             found = self.classes[node] = ClassDecl(node, self, name)

@@ -313,6 +313,7 @@ def _is_plain(node: ast.Assign | ast.AnnAssign) -> bool:
 
 
 def assigned(module: Module, symbols: Iterable[Symbol]) -> Assigned:
+    """What assignments bind to one variable of a module or class: every value, and the last annotation."""
     values = [
         node.value
         for node in symbols

@@ -295,7 +295,7 @@ class Run:
             self.entries[each.name] = each._replace(regions=regions)
 
     def after(self) -> Tree:
-        """What is to be kept."""
+        """The tree that the next run starts from."""
         facts, entries = self._numbered()
         paths = {each.path for each in entries.values()} | {path for path in facts.values() if path}
         return Tree(

@@ -33,6 +33,9 @@ class Editor:
         self.told: dict[str, list[list[lsp.Diagnostic]]] = {}
         self.shown: list[lsp.ShowDocumentParams] = []
         self.logged: list[lsp.LogMessageParams] = []
+        self.said: list[str] = []
+        self.watched: list[lsp.Registration] = []
+        self.folders: list[str] = []
         self.progress: list[object] = []
         self.capabilities = lsp.ClientCapabilities()
         self.before = "pass"
@@ -60,6 +63,16 @@ class Editor:
             self.progress.append(params.value)
             self.news.set()
 
+        def said(params: lsp.ShowMessageParams) -> None:
+            self.said.append(params.message)
+            self.news.set()
+
+        def registered(params: lsp.RegistrationParams) -> None:
+            self.watched += params.registrations
+            self.news.set()
+
+        self.client.feature(lsp.WINDOW_SHOW_MESSAGE)(said)
+        self.client.feature(lsp.CLIENT_REGISTER_CAPABILITY)(registered)
         self.client.feature(lsp.WINDOW_WORK_DONE_PROGRESS_CREATE)(created)
         self.client.feature(lsp.PROGRESS)(progressed)
         self.client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(published)
@@ -69,7 +82,10 @@ class Editor:
             sys.executable, "-c", f"{self.before}; from graphlint.cli import main; main()", "lsp", "--stdio"
         )
         root = uris.from_fs_path(str(self.folder))
-        params = lsp.InitializeParams(capabilities=self.capabilities, root_uri=root)
+        folders = [lsp.WorkspaceFolder(self.uri(each), each) for each in self.folders] or None
+        params = lsp.InitializeParams(
+            capabilities=self.capabilities, root_uri=None if folders else root, workspace_folders=folders
+        )
         await self.client.initialize_async(params)
         self.client.initialized(lsp.InitializedParams())
         return self

@@ -32,6 +32,7 @@ class Table:
         self._effects: dict[int, Effects] = {}
 
     def number(self, text: str) -> int:
+        """The place of a text in the table, where it is entered if it is new."""
         found = self._numbers.get(text)
         if found is None:
             found = self._numbers[text] = len(self.texts)
@@ -49,12 +50,14 @@ class Table:
         return self.number(" ".join(f"{name} {effect.value}" for name, effect in effects))
 
     def effects(self, number: int) -> Effects:
+        """The effects that `effects_row` wrote; those of many findings are one object."""
         if number not in self._effects:
             words = self.texts[number].split(" ")
             self._effects[number] = tuple((name, EFFECTS[effect]) for name, effect in zip(words[::2], words[1::2]))
         return self._effects[number]
 
     def finding_row(self, each: Finding) -> Row:
+        """A finding in numbers and texts that JSON holds; `finding` reads it back."""
         fix = each.fix
         return [
             self.number(each.code),
@@ -72,6 +75,7 @@ class Table:
         ]
 
     def finding(self, row: Row) -> Finding:
+        """The finding that `finding_row` wrote."""
         code, rule, span, message, effects, sure, help, region, trail, fix, fingerprint, regions = row
         texts, known = self.texts, self.effects(effects)
         return Finding(
@@ -163,6 +167,7 @@ def part_row(each: Part) -> Row:
 
 
 def part(row: Row) -> Part:
+    """What `part_row` wrote, each with a table of its own."""
     texts, found, broken, lines, marks = row
     table = Table(texts)
     read = table.marks(marks) if marks else None
@@ -177,6 +182,7 @@ def page_row(each: Page, lines: Lines) -> Row:
 
 
 def page(row: Row) -> tuple[Page, dict[str, dict[int, str]]]:
+    """The page that `page_row` wrote, and the lines that it shows by file and number."""
     texts, own, lines = row
     table = Table(texts)
     return table.page(own), table.lines(lines)
@@ -190,6 +196,7 @@ def region_row(each: RegionReport, file: str) -> Row:
 
 
 def region(row: Row, file: str) -> RegionReport:
+    """The region that `region_row` wrote, as that file tells of it."""
     name, kind, where, line, column, end_line, end_column, verdict, findings, unknown, counts = row
     told = tuple((effect, number) for effect, number in counts)
     place = Span(where or file, line, column, end_line, end_column)

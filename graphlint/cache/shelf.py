@@ -33,7 +33,7 @@ class Shelf:
         self._fresh: dict[str, bytes] = {}
 
     def add(self, text: bytes) -> Text:
-        """Take a text in."""
+        """Take in a text, which is written when the shelf settles; gives where it will be found."""
         digest = witness.digest(text)
         self._fresh[digest] = text
         return Text(digest)

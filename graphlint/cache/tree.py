@@ -102,7 +102,7 @@ def needs(entry: Entry) -> map[int]:
 
 
 def slip(account: Account) -> Slip:
-    """What is kept of an account."""
+    """What is kept of an account beside its texts."""
     said = parts(account)
     return Slip(
         account.file,

@@ -126,6 +126,7 @@ def _tree(data: bytes, file: str) -> Tree:
 
 
 def write(texts: Mapping[str, bytes]) -> None:
+    """Write files; raises `UsageError` for one that cannot be written."""
     for file, text in texts.items():
         try:
             Path(file).write_bytes(text)

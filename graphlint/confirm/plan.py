@@ -121,7 +121,7 @@ def parse_init(text: str) -> tuple[str, Any]:
 
 
 def encode(plan: Plan) -> dict[str, Any]:
-    """A JSON object."""
+    """A plan as JSON holds it, for the child process; `decode` reads it back."""
     return asdict(plan)
 
 

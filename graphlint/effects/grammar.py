@@ -191,6 +191,8 @@ class Effect(NamedTuple):
 
 
 class Row(NamedTuple):
+    """What is known of one function, method or attribute; see the module's page for how it is written."""
+
     name: str
     parameters: tuple[Parameter, ...]
     result: Result

@@ -31,6 +31,8 @@ class Measured(NamedTuple):
 
 
 class Disagreement(NamedTuple):
+    """A call of which the table says another thing than the GPU did."""
+
     op: str
     variant: str
     call: str

@@ -38,6 +38,7 @@ class Plan:
 
 @cache
 def plan_of(func: Any) -> Plan:
+    """What the rows, tags and schema of an ATen overload say of it; made once for each overload."""
     schema = func._schema
     rows = rows_for(func)
     tags = {each.name for each in func.tags}

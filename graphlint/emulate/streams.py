@@ -149,12 +149,14 @@ class Event:
         self.cuda_event = id(self)
 
     def record(self, stream: Stream | None = None) -> None:
+        """Take up the work of a stream, the current one by default, as far as it was issued."""
         streams = _streams()
         on = stream or streams.current
         self.stream = on.number
         self.capture = streams.serial if on.number in streams.pending else 0
 
     def wait(self, stream: Stream | None = None) -> None:
+        """Make a stream wait: inside a capture it joins it, and an event from outside is refused."""
         streams = _streams()
         waiting = stream or streams.current
         if self.stream < 0 or streams.origin is None:

@@ -48,6 +48,7 @@ class Allocator:
         return storage_key(value) in self._blocks
 
     def block(self, value: torch.Tensor) -> Memory:
+        """The memory behind a tensor's storage, allocated now if it is met for the first time."""
         key = storage_key(value)
         found = self._blocks.get(key)
         if found is None:

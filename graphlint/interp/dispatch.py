@@ -51,7 +51,7 @@ def register(table: dict[type[Value], Callable[..., Value]], *kinds: type[Value]
 
 
 def apply(frame: Frame, callee: Value, arguments: Arguments, node: ast.AST) -> Value:
-    """The value of a call."""
+    """The value of calling something; of several things that may be meant, each is called and the values are joined."""
     if isinstance(callee, Union):
         callees = [member for member in callee.members if not isinstance(member, Nothing)]
         # Methods of what one thing may be are one function; others are several.
@@ -72,6 +72,7 @@ def apply(frame: Frame, callee: Value, arguments: Arguments, node: ast.AST) -> V
 
 
 def count_unknown(frame: Frame, node: ast.AST) -> None:
+    """Count a call of which nothing is known; whatever libraries do may happen in it."""
     frame.machine.libraries.add(SOMETHING)
     if frame.recording and frame.live:
         text = spelled(node.func) if isinstance(node, ast.Call) else type(node).__name__
@@ -79,7 +80,7 @@ def count_unknown(frame: Frame, node: ast.AST) -> None:
 
 
 def attribute(frame: Frame, value: Value, name: str, node: ast.AST) -> Value:
-    """The value of `value.name`."""
+    """The value of `value.name`; of what may be several things, any that has it."""
     if isinstance(value, Union):
         found = [attribute(frame, member, name, node) for member in value.members if not isinstance(member, Nothing)]
         return join_all(found) if found else Unknown()
@@ -90,7 +91,7 @@ def attribute(frame: Frame, value: Value, name: str, node: ast.AST) -> Value:
 
 
 def item(frame: Frame, value: Value, index: Value, node: ast.AST) -> Value:
-    """The value of `value[index]`."""
+    """The value of `value[index]`; of what may be several containers, any that holds something."""
     if isinstance(value, Union):
         found = [item(frame, member, index, node) for member in value.members if _holds_any(member)]
         return join_all(found) if found else Unknown()

@@ -61,6 +61,7 @@ class Facts:
         self.constructor = _constructor(owner)
 
     def value(self, parameter: str) -> Value | None:
+        """What a parameter is given, or a constructor was: `ctor.p` that of the receiver, `arg.p` that of an argument."""
         owner, dot, name = parameter.partition(".")
         if not dot:
             return self.given.get(parameter)
@@ -70,6 +71,7 @@ class Facts:
         return _constructor(instance).get(name) if isinstance(instance, ExternalObject) else None
 
     def default(self, parameter: str) -> object:
+        """The default of a parameter, as the file's own switches leave it; `MISSING` where it has none."""
         owner, dot, name = parameter.partition(".")
         self.varies = self.varies or (name or owner) in switches.SETTERS
         changed = switches.changed(self.frame, name or owner)

@@ -335,6 +335,7 @@ class Frame:
         self.untouch(before)
 
     def untouch(self, before: int) -> None:
+        """Take back the reads that were noted since there were `before`; stores stay."""
         touched = self.summary.touched
         if len(touched) > before:
             for touch in list(touched)[before:]:
@@ -346,6 +347,7 @@ class Frame:
         return Confidence.POSSIBLE if self.ceiling is Confidence.POSSIBLE else Confidence.CERTAIN
 
     def whole(self, node: ast.AST) -> Span:
+        """The span of all of a node, which begins at its first line; `span` is where it fails."""
         first: int = getattr(node, "lineno", 1)
         column: int = getattr(node, "col_offset", 0)
         last: int | None = getattr(node, "end_lineno", None)

@@ -38,7 +38,7 @@ HANDLE = "torch.utils.hooks.RemovableHandle"
 @module_method(*REGISTERS)
 @method(ExternalObject, *REGISTERS)
 def register_hook(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
-    """Remember a hook."""
+    """Hang a hook on a module, to be run where the module is called; gives the handle that takes it down."""
     function = first(arguments, 0, "hook")
     if function is None or not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return Opaque()
@@ -55,7 +55,7 @@ def register_hook(frame: Frame, receiver: Value, arguments: Arguments, node: ast
 
 @method(ExternalObject, "remove")
 def remove(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
-    """`handle.remove()`."""
+    """`handle.remove()` takes a hook down wherever it hangs."""
     assert isinstance(receiver, ExternalObject)
     if receiver.name != HANDLE or receiver.arguments is None:
         return call_object_method(frame, receiver, "remove", arguments, node)

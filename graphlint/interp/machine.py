@@ -258,6 +258,7 @@ class Machine:
             self.call(frame, Function(init, instance, None, init.owner), instance.arguments or Arguments(), node)
 
     def execute(self, function: Function, env: dict[str, Value], summary: Summary, recording: bool = True) -> Frame:
+        """Run the body of a function on its variables; what it does goes to `summary`, the frame shows what it left."""
         decl = function.decl
         scope = function.scope
         if scope is None and decl.owner is not None:
@@ -290,7 +291,7 @@ class Machine:
         return frame
 
     def value(self, found: ClassDecl | FunctionDecl | Module | Assigned | Outside | None) -> Value | None:
-        """The value of what a name resolved to."""
+        """The value of what a name resolved to; None for what has none."""
         match found:
             case None:
                 return None

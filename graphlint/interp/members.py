@@ -193,6 +193,7 @@ class Reach(NamedTuple):
 
 
 def reach(machine: Machine, decl: ClassDecl, method: str) -> Reach:
+    """The methods that a method of a class may come to run; worked out once."""
     key = (decl, method)
     known = machine.read.reaches.get(key)
     if known is None:
@@ -276,6 +277,7 @@ def own_methods(base: ClassDecl) -> Iterator[ast.FunctionDef]:
 
 
 def writes(machine: Machine, method: ast.FunctionDef) -> Writes:
+    """What a method assigns to attributes of its object, by name; worked out once."""
     known = machine.read.writes.get(method)
     if known is None:
         values: dict[str, list[Written]] = {}

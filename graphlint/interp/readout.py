@@ -193,6 +193,7 @@ def _call_plainly(frame: Frame, function: Value, arguments: Arguments, decl: Fun
 def enter_function(
     machine: Machine, decl: FunctionDecl, kind: str, live: Target = Target.BOTH
 ) -> tuple[Region, Summary, Target]:
+    """Run a function as a region of its own: the region, what happened in it, and the targets that get there."""
     summary = Summary(decl.name)
     name = f"{decl.module.name}.{decl.owner.name + '.' if decl.owner else ''}{decl.name}"
     region = region_of(decl, name, kind, decl.node, decl.module)

@@ -34,7 +34,7 @@ class Assumed(NamedTuple):
 
 
 def assumed(settings: Config) -> Assumed:
-    """What a configuration says."""
+    """The part of a configuration that the interpreter goes by."""
     major, minor = settings.torch_version.split(".")[:2]
     return Assumed((int(major), int(minor)), settings.capture_flags, settings.eager)
 

@@ -46,7 +46,7 @@ def call_row(
     owner: ExternalObject | None,
     receiver: Value | None = None,
 ) -> Value:
-    """Call what the row of `name` describes."""
+    """Call what the row of `name` describes: raises its effects, gives its result; the answer of a silent one is kept."""
     here = (is_device_default(frame.module), is_reserving(frame, name), bool(frame.machine.writes))
     given = (name, arguments, owner, receiver, frame.devices[-1] if frame.devices else None, here)
     known = frame.machine.silent.get(given)
@@ -111,6 +111,7 @@ def _is_data(value: Value | None, depth: int = 2) -> bool:
 
 
 def call_tensor_method(frame: Frame, receiver: Tensor, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    """Call a method of a tensor by its row; one that no row knows is counted as unknown."""
     full = f"torch.Tensor.{name}"
     if lookup(full) is None:
         count_unknown(frame, node)
@@ -129,6 +130,7 @@ OF_MODULES = "torch.nn.Module."
 
 
 def call_object_method(frame: Frame, receiver: ExternalObject, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    """Call a method of an object of torch's or numpy's: by its row, or as a method that every module has."""
     full = f"{receiver.name}.{name}"
     row = lookup(full)
     handler = MODULE_METHODS.get(name) if is_module(receiver) else None

@@ -80,6 +80,7 @@ class Words:
 
 
 def asks(test: ast.expr, words: Words) -> Asked:
+    """What a condition says of state where it holds: which is there, and which is lacking."""
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=inner):
             asked = asks(inner, words)
@@ -152,6 +153,7 @@ def latches(call: ast.Call) -> bool:
 
 
 def put(call: ast.Call, words: Words) -> Iterator[str]:
+    """The state that a call may fill, in dotted words; `name()` stands for what another function fills."""
     match call:
         case ast.Call(func=ast.Name(id="setattr"), args=[owner, ast.Constant(value=str(name)), *_]):
             yield f"{words.word(owner)}.{name}"

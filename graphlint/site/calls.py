@@ -77,7 +77,7 @@ def _method(walker: Walker, receiver: Thing, name: str, node: ast.Call) -> Thing
 
 
 def apply(walker: Walker, function: Thing, given: Given, node: ast.Call) -> Thing:
-    """Call a thing."""
+    """Call a thing by what it is: a function or module of the tree is walked, a graphed one is noted as called."""
     forward = function.slots.get("forward")
     if forward is not None and forward.kind is Kind.COMPILED:
         # `model.forward = torch.compile(model.forward)`

@@ -16,6 +16,7 @@ VALUES = (Kind.TENSOR, Kind.UNKNOWN, Kind.ANY_ITEM)
 
 
 def evaluate(walker: Walker, node: ast.expr) -> Thing:
+    """The thing that an expression gives, with the acts on the way noted; an unknown thing for kinds without a handler."""
     handler = HANDLERS.get(type(node))
     if handler is None:
         return walker.thing(Kind.UNKNOWN, node)

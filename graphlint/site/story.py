@@ -71,6 +71,7 @@ class Story:
 
 
 def is_replay(act: Act, captured: Captured) -> bool:
+    """Whether an act replays what was captured, or may: a graph out of a container, or something unknown."""
     if act.verb is not Verb.METHOD or act.name != "replay":
         return False
     thing = act.thing

@@ -60,6 +60,7 @@ class Walker:
         return self._run(self, body)
 
     def module_scope(self, module: Module) -> Scope:
+        """The scope of a module's globals, which all its functions share."""
         if module.name not in self.globals:
             self.globals[module.name] = Scope(module, "", 0)
         return self.globals[module.name]
@@ -67,6 +68,7 @@ class Walker:
     def thing(
         self, kind: Kind, node: ast.AST | None, name: str = "", base: Thing | None = None, call: ast.Call | None = None
     ) -> Thing:
+        """A new thing, born at the act that comes next."""
         return Thing(kind, node, len(self.acts), name, base=base, call=call)
 
     def act(
@@ -81,6 +83,7 @@ class Walker:
         call: ast.Call | None = None,
         is_partial: bool = False,
     ) -> Act:
+        """Note an act where the walk is now; past the limit it is made and not kept."""
         done = Act(verb, node, self.frame, self.layer, thing, slot, other, name, call, is_partial, self.maybe > 0)
         if len(self.acts) < self.limit:
             self.acts.append(done)
@@ -151,11 +154,13 @@ class Walker:
         return thing
 
     def bind(self, slot: Slot, thing: Thing, node: ast.AST) -> None:
+        """Put a thing into a slot; the act has what was there before as its other thing."""
         before = slot.holder.slots.get(slot.key)
         slot.holder.slots[slot.key] = thing
         self.act(Verb.BIND, node, thing, slot=slot, other=before)
 
     def read(self, node: ast.AST, *things: Thing, name: str = "") -> None:
+        """Note that values are looked at; of constants, plain numbers and what is outside nothing is noted."""
         for thing in things:
             if thing.kind not in (Kind.CONSTANT, Kind.NUMBER, Kind.NONE, Kind.OUTSIDE):
                 self.act(Verb.READ, node, thing, name=name)
@@ -163,6 +168,7 @@ class Walker:
     def write(
         self, node: ast.AST, thing: Thing, *, other: Thing | None = None, name: str = "", is_partial: bool = False
     ) -> None:
+        """Note that a tensor's memory is written, in part or whole, from another thing if one is given."""
         self.act(Verb.WRITE, node, thing, other=other, name=name, is_partial=is_partial)
 
     def enter(self, node: ast.AST, thing: Thing | None = None, round: int = 0) -> None:

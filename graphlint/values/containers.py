@@ -184,6 +184,7 @@ def _merge_containers(left: Value, right: Value) -> Value:
 
 
 def join_optional(left: Value | None, right: Value | None) -> Value | None:
+    """Either of two values, of which each may not be there; None if neither is."""
     if left is None or right is None:
         return left or right
     return join(left, right)

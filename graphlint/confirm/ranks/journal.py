@@ -57,7 +57,7 @@ def decode(plain: Sequence[Any]) -> Call:
 
 
 class Journal:
-    """The writing end."""
+    """What a rank says of its collectives, a line of JSON each, flushed at once: it may hang or die in the next."""
 
     def __init__(self, file: IO[str]) -> None:
         self.file = file
