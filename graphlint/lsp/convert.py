@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -16,6 +17,8 @@ from graphlint.report.positions import Lines, character, line_at, utf16
 from graphlint.types import Edit, Finding, Span
 
 SOURCE = "graphlint"
+LINE = re.compile("\r\n|\r|\n")
+"""What ends a line in the protocol, as in Python."""
 
 
 @dataclass(frozen=True)
@@ -74,4 +77,4 @@ def path(address: str) -> str:
 
 def texts(lines: Lines, more: Mapping[str, bytes]) -> dict[str, tuple[str, ...]]:
     """The lines of a report, with those of other files as the editor holds them."""
-    return {**{name: tuple(text.decode(errors="replace").splitlines()) for name, text in more.items()}, **lines}
+    return {**{name: tuple(LINE.split(text.decode(errors="replace"))) for name, text in more.items()}, **lines}

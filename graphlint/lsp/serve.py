@@ -4,55 +4,83 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
-from pathlib import Path
 
 from lsprotocol import types as lsp
 
 from graphlint.commands.explain import page
 from graphlint.errors import GraphlintError
 from graphlint.lsp import actions, convert
+from graphlint.lsp.desk import Desk
 from graphlint.lsp.server import DELAY, Server, caught
 from graphlint.report.fenced import fenced
 from graphlint.types import Finding
 
 KINDS: list[lsp.CodeActionKind | str] = [lsp.CodeActionKind.QuickFix, actions.FIX_ALL]
 
+WATCHED = ("**/*.py", "**/*.ipynb", "**/pyproject.toml", "**/graphlint.toml")
+
 
 def initialized(server: Server, params: lsp.InitializedParams) -> None:
-    root = server.workspace.root_path
-    server.desk.root = Path(root) if root else Path.cwd()
+    server.settle()
+    watching = server.client_capabilities.workspace and server.client_capabilities.workspace.did_change_watched_files
+    if watching and watching.dynamic_registration:
+        options = lsp.DidChangeWatchedFilesRegistrationOptions([lsp.FileSystemWatcher(each) for each in WATCHED])
+        files = lsp.Registration("graphlint.files", lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
+        server.client_register_capability(lsp.RegistrationParams([files]), lambda _: None)
+
+
+def moved(server: Server, params: lsp.DidChangeWorkspaceFoldersParams) -> None:
+    server.settle()
+    check_again(server, server.desks)
+
+
+def stirred(server: Server, params: lsp.DidChangeWatchedFilesParams) -> None:
+    """Other files changed on disk; what an editor has open counts as it stands there."""
+    paths = [convert.path(each.uri) for each in params.changes]
+    check_again(server, [desk for desk in server.desks if any(path not in desk.open for path in paths)])
+
+
+def check_again(server: Server, desks: Iterable[Desk]) -> None:
+    for desk in desks:
+        if desk.open:
+            server.later(desk, DELAY, True)
 
 
 def opened(server: Server, params: lsp.DidOpenTextDocumentParams) -> None:
-    if server.held(params.text_document.uri):
-        server.later(0.0, True)
+    if path := server.held(params.text_document.uri):
+        server.later(server.desk(path), 0.0, True)
 
 
 def changed(server: Server, params: lsp.DidChangeTextDocumentParams) -> None:
-    if server.held(params.text_document.uri):
-        server.later(0.0 if server.desk.is_quick else DELAY, False)
+    if path := server.held(params.text_document.uri):
+        desk = server.desk(path)
+        server.later(desk, 0.0 if desk.is_quick else DELAY, False)
 
 
 def saved(server: Server, params: lsp.DidSaveTextDocumentParams) -> None:
-    if server.held(params.text_document.uri):
-        server.later(0.0, True)
+    if path := server.held(params.text_document.uri):
+        server.later(server.desk(path), 0.0, True)
 
 
 def closed(server: Server, params: lsp.DidCloseTextDocumentParams) -> None:
-    server.desk.open.pop(convert.path(params.text_document.uri), None)
+    """What others rest on is from now on what is on disk."""
+    path = convert.path(params.text_document.uri)
+    if server.desk(path).open.pop(path, None) is not None:
+        check_again(server, [server.desk(path)])
     server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(params.text_document.uri, []))
 
 
 def hover(server: Server, params: lsp.HoverParams) -> lsp.Hover | None:
     """The page of every rule with a finding at a place."""
-    found = server.at(params.text_document.uri, lsp.Range(params.position, params.position), server.desk.report)
+    desk = server.desk(convert.path(params.text_document.uri))
+    found = server.at(params.text_document.uri, lsp.Range(params.position, params.position), desk.report)
     if not found:
         return None
-    known = server.desk.rules(server.desk.settings())
+    known = desk.rules(desk.settings())
     pages = [markdown(page(known.page(each.code)), each) for each in _once(found)]
-    range = server.writer(server.desk.report).range(found[0].span)
+    range = server.writer(desk, desk.report).range(found[0].span)
     return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, "\n\n---\n\n".join(pages)), range)
 
 
@@ -70,16 +98,17 @@ async def code_actions(server: Server, params: lsp.CodeActionParams) -> list[lsp
     """Fixes, suppressions and trails at a place; a client that lost interest cancels the request."""
     only = params.context.only
     address = params.text_document.uri
-    open = dict(server.desk.open)
+    desk = server.desk(convert.path(address))
+    open = dict(desk.open)
     stop = threading.Event()
-    again = partial(server.again, stop.is_set)
+    again = partial(server.again, desk, stop.is_set)
 
     def made() -> list[lsp.CodeAction | lsp.Command]:
         found: list[lsp.CodeAction | lsp.Command] = []
         report = again({})
-        writer = server.writer(report)
+        writer = server.writer(desk, report)
         if not only or any("quickfix".startswith(kind) for kind in only):
-            form = server.desk.form(actions.REASON)
+            form = desk.form(actions.REASON)
             found += actions.offered(report, server.at(address, params.range, report), again, open, writer, form)
         if only and any(actions.FIX_ALL.startswith(kind) for kind in only):
             every = actions.fix_all(report, convert.path(address), again, open, writer)
@@ -109,6 +138,8 @@ FEATURES: dict[str, Callable[..., object]] = {
     lsp.TEXT_DOCUMENT_DID_SAVE: saved,
     lsp.TEXT_DOCUMENT_DID_CLOSE: closed,
     lsp.TEXT_DOCUMENT_HOVER: hover,
+    lsp.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: moved,
+    lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES: stirred,
 }
 
 

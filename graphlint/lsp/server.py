@@ -1,12 +1,15 @@
 """The protocol: a check on open, on save and a moment after the last change; what is no longer wanted is given up.
 
-Checks run one after another in a thread of their own, so that requests are answered meanwhile.
+Checks run one after another in a thread of their own, so that requests are answered meanwhile.  Each folder of a
+workspace has a desk, with a configuration and rules of its own; what is outside of them all lies on the first.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
+from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -34,17 +37,36 @@ T = TypeVar("T")
 
 
 class Server(LanguageServer):
-    """A server with its desk; `generation` counts what makes a check that is still running useless."""
+    """A server with its desks, by their roots; `generation` counts what makes a check that is still running useless."""
 
     def __init__(self) -> None:
         super().__init__("graphlint", __version__)
-        self.desk = Desk(Path.cwd())
-        self.generation = 0
-        self.pending: asyncio.Task[None] | None = None
+        self.desks = [Desk(Path.cwd())]
+        self.generation: Counter[Path] = Counter()
+        self.pending: dict[Path, asyncio.Task[None]] = {}
+        self.refused: dict[Path, str] = {}
         before = threading.stack_size(STACK)
         self.worker = ThreadPoolExecutor(1, "graphlint")
         self.worker.submit(int).result()  # the thread takes its stack when it starts
         threading.stack_size(before)
+
+    def settle(self) -> None:
+        """A desk for every folder of the workspace; those that are there already stay, and what is open moves."""
+        folders = [path for each in self.workspace.folders if (path := convert.path(each))]
+        first = self.workspace.root_path or (folders[0] if folders else str(Path.cwd()))
+        known = {desk.root: desk for desk in self.desks}
+        texts = {path: text for desk in self.desks for path, text in desk.open.items()}
+        roots = [Path(each) for each in dict.fromkeys((first, *folders))]
+        self.desks = [known.get(root) or Desk(root) for root in roots]
+        for desk in self.desks:
+            desk.open.clear()
+        for path, text in texts.items():
+            self.desk(path).open[path] = text
+
+    def desk(self, path: str) -> Desk:
+        """The desk of the innermost folder around a file, or the first."""
+        around = [desk for desk in self.desks if path.startswith(os.path.join(desk.root, ""))]
+        return max(around, key=lambda desk: len(str(desk.root)), default=self.desks[0])
 
     async def work(self, doing: Callable[[], T]) -> T:
         """Do something in the thread that checks; what takes long is shown as under way where the client can show it."""
@@ -70,35 +92,45 @@ class Server(LanguageServer):
         finally:
             self.work_done_progress.end(token, lsp.WorkDoneProgressEnd())
 
-    def writer(self, report: Report) -> Writer:
-        open = {reported(path): text for path, text in self.desk.open.items()}
+    def writer(self, desk: Desk, report: Report) -> Writer:
+        open = {reported(path): text for path, text in desk.open.items()}
         return Writer(convert.texts(report.lines, open), self.workspace.position_encoding or "utf-16")
 
-    def later(self, delay: float, thorough: bool) -> None:
+    def later(self, desk: Desk, delay: float, thorough: bool) -> None:
         """Check after a delay, in the place of what was going to be checked."""
-        self.generation += 1
-        if self.pending is not None:
-            self.pending.cancel()
-        self.pending = asyncio.get_running_loop().create_task(self._check(delay, thorough, self.generation))
+        root = desk.root
+        self.generation[root] += 1
+        if root in self.pending:
+            self.pending[root].cancel()
+        doing = self._check(desk, delay, thorough, self.generation[root])
+        self.pending[root] = asyncio.get_running_loop().create_task(doing)
 
-    async def _check(self, delay: float, thorough: bool, generation: int) -> None:
+    async def _check(self, desk: Desk, delay: float, thorough: bool, generation: int) -> None:
         await asyncio.sleep(delay)
-        texts = dict(self.desk.open)
+        texts = dict(desk.open)
         try:
-            doing = partial(self.desk.kept_up, texts, thorough, lambda: generation != self.generation)
+            doing = partial(desk.kept_up, texts, thorough, lambda: generation != self.generation[desk.root])
             report = await self.work(partial(caught, doing))
         except GraphlintError as error:
-            self.window_log_message(lsp.LogMessageParams(lsp.MessageType.Error, str(error)))
+            self.tell(desk, str(error))
             return
-        if report is not None and generation == self.generation:
-            self.desk.report = report
-            self.publish()
+        if report is not None and generation == self.generation[desk.root]:
+            self.refused.pop(desk.root, None)
+            desk.report = report
+            self.publish(desk)
 
-    def publish(self) -> None:
+    def tell(self, desk: Desk, said: str) -> None:
+        """Say that nothing can be checked: before the eyes of the user once, and always in the log."""
+        self.window_log_message(lsp.LogMessageParams(lsp.MessageType.Error, said))
+        if self.refused.get(desk.root) != said:
+            self.refused[desk.root] = said
+            self.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Error, f"graphlint: {said}"))
+
+    def publish(self, desk: Desk) -> None:
         """Send what was found in every open file."""
-        writer = self.writer(self.desk.report)
-        for path in sorted(self.desk.open):
-            found = [writer.diagnostic(each) for each in self.desk.findings(path)]
+        writer = self.writer(desk, desk.report)
+        for path in sorted(desk.open):
+            found = [writer.diagnostic(each) for each in desk.findings(path)]
             self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(convert.uri(path), found))
 
     def held(self, address: str) -> str:
@@ -106,19 +138,20 @@ class Server(LanguageServer):
         path = convert.path(address)
         if not path.endswith((".py", ".ipynb")):
             return ""
-        self.desk.open[path] = self.workspace.get_text_document(address).source.encode(errors="replace")
+        self.desk(path).open[path] = self.workspace.get_text_document(address).source.encode(errors="replace")
         return path
 
     def at(self, address: str, place: lsp.Range, report: Report) -> list[Finding]:
         """The findings of a report whose range touches another."""
-        writer, path = self.writer(report), convert.path(address)
+        path = convert.path(address)
+        writer = self.writer(self.desk(path), report)
         own = (each for each in report.findings if convert.path(convert.uri(each.span.file)) == path)
         return [each for each in own if _touch(writer.range(each.span), place)]
 
-    def again(self, is_stale: Callable[[], bool], texts: Mapping[str, bytes]) -> Report:
+    def again(self, desk: Desk, is_stale: Callable[[], bool], texts: Mapping[str, bytes]) -> Report:
         """Check with some files changed, by reported name; raises `Stopped`."""
         changed = {convert.path(convert.uri(name)): text for name, text in texts.items()}
-        return self.desk.checked({**self.desk.open, **changed}, True, is_stale)
+        return desk.checked({**desk.open, **changed}, True, is_stale)
 
 
 def caught(doing: Callable[[], T]) -> T | None:
