@@ -231,6 +231,16 @@ def test_words_of_tensors_do_not_belong_to_other_things() -> None:
     assert {"unsqueeze", "masked_fill", "size", "numel"} <= table.methods()
 
 
+def test_functions_that_tensors_do_not_have_are_no_methods() -> None:
+    torch = pytest.importorskip("torch")
+    text = (Path(table.__file__).parent / "functions.words").read_text()
+    words = [word for line in text.splitlines() if not line.startswith("#") for word in line.split()]
+    assert words == sorted(set(words)) and {"cat", "zeros", "load"} <= set(words)
+    assert [word for word in words if hasattr(torch.Tensor, word)] == []
+    assert [word for word in words if table.lookup(f"torch.Tensor.{word}") is not None] == []
+    assert [word for word in words if table.lookup(f"torch.{word}") is None] == []
+
+
 def test_loading_the_table_reads_no_row_and_no_torch() -> None:
     code = (
         "import sys; from graphlint.effects import table; table.index();"

@@ -106,6 +106,8 @@ def _twin(name: str) -> Row | None:
     for prefix, other in index().prefixes:
         # A family within the other would be looked for in itself, again and again.
         if name.startswith(prefix) and not (name.startswith(other) and other.startswith(prefix)):
+            if prefix == "torch.Tensor." and name[len(prefix) :] in _words("functions.words"):
+                continue
             row = lookup(other + name[len(prefix) :])
             if row is not None:
                 return row

@@ -4,19 +4,52 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from graphlint.events import BackwardRun, Event, FrozenScalar, GraphBreak, HostMutation, LibraryRead, LibraryRefused
-from graphlint.interp.untraced import KEPT_OUT
+from graphlint.events import (
+    BackwardRun,
+    Event,
+    FrozenScalar,
+    GraphBreak,
+    HostBranch,
+    HostCast,
+    HostCompare,
+    HostFormat,
+    HostMutation,
+    HostRead,
+    LibraryRead,
+    LibraryRefused,
+)
+from graphlint.interp.untraced import HELD, KEPT_OUT
 from graphlint.interp.wrapped import OWN_GRAPHS
 from graphlint.types import Confidence, Target
 
 
 def grounded(events: tuple[Event, ...]) -> tuple[Event, ...]:
-    """Events without those that need another one: reads of a backward pass, numbers that are frozen if they change."""
+    """Events without those that need another one: reads of a backward pass, numbers that are frozen if they change.
+
+    Nor those that another one says as well: what may lie on either side waits for the device or splits the graph.
+    """
+    if any(isinstance(event, GraphBreak) and event.why == HELD for event in events):
+        events = _told_once(events)
     if not any(isinstance(event, BackwardRun) for event in events):
         events = tuple(event for event in events if not (isinstance(event, LibraryRead) and event.backward))
     if any(isinstance(event, HostMutation) and event.confidence is not Confidence.POSSIBLE for event in events):
         return events
     return tuple(event for event in events if not (isinstance(event, FrozenScalar) and event.what == "number"))
+
+
+ASKING = (HostRead, HostCast, HostBranch, HostCompare, HostFormat)
+"""Events in which Python asks for what a tensor on the device holds."""
+
+
+def _told_once(events: tuple[Event, ...]) -> tuple[Event, ...]:
+    told = {
+        event.span
+        for event in events
+        if isinstance(event, ASKING) and event.targets & Target.COMPILE and event.confidence is not Confidence.POSSIBLE
+    }
+    return tuple(
+        event for event in events if not (isinstance(event, GraphBreak) and event.why == HELD and event.span in told)
+    )
 
 
 def narrowed(events: tuple[Event, ...], target: Target) -> tuple[Event, ...]:

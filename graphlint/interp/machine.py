@@ -23,7 +23,7 @@ from graphlint.interp.fields import constructor
 from graphlint.interp.frame import Frame, Held, Hook, Summary
 from graphlint.interp.leaving import left, take_over
 from graphlint.interp.memo import Memo
-from graphlint.interp.record import Record
+from graphlint.interp.record import Brought, Record
 from graphlint.interp.room import MOST_WORK, refusal
 from graphlint.interp.told import NOTHING_TOLD, Told
 from graphlint.project import Assigned, ClassDecl, FunctionDecl, Module, Outside, Project, Resolved
@@ -63,6 +63,9 @@ class Capture(NamedTuple):
 
 class Machine:
     """The state of one analysis over one project."""
+
+    brought: Brought | None = None
+    """What code around captures has put on the device; None while other code is interpreted."""
 
     def __init__(self, project: Project, told: Told = NOTHING_TOLD) -> None:
         self.project = project

@@ -22,7 +22,7 @@ from graphlint.interp.members import may_be_part, reach, sets, writes
 from graphlint.interp.moving import flips, is_undone, moves_on
 from graphlint.interp.objects import is_followed, record_of, store_attribute
 from graphlint.interp.rebinding import carries_nothing
-from graphlint.interp.record import Deferred, Effect, as_member
+from graphlint.interp.record import Deferred, Effect, as_member, note_brought
 from graphlint.syntax import nested, spelled, stands_in, stored, walk
 from graphlint.types import Confidence
 from graphlint.values import (
@@ -64,6 +64,7 @@ def assign_attribute(frame: Frame, target: ast.Attribute, value: Value, node: as
         untraced.split(frame, node, sure, spelled(target), "Dynamo does not trace a change of `requires_grad`")
     building = [member for member in members(owner) if isinstance(member, Instance) and is_building(frame, member)]
     if not building:
+        note_brought(frame, owner, target.attr, value)
         _report(frame, owner, target, value, node, augmented)
         if augmented and isinstance(value, Number) and any(_lasts(each) for each in members(owner)):
             value = Number(value.kind, None, Origin.STATE)

@@ -21,7 +21,7 @@ from graphlint.interp.late import explore
 from graphlint.interp.makers import passed
 from graphlint.interp.members import is_counter, late_writers
 from graphlint.interp.naming import is_host
-from graphlint.interp.record import Record
+from graphlint.interp.record import Record, as_brought
 from graphlint.interp.room import DEEPEST_CONSTRUCTION
 from graphlint.interp.taken_along import along
 from graphlint.outline import mentions
@@ -148,7 +148,7 @@ def instance_attribute(frame: Frame, value: Instance, name: str, node: ast.AST) 
     found, key = known
     if key:
         frame.touch(key)
-    return found
+    return as_brought(machine.brought, value, name, found) if machine.brought else found
 
 
 def _attribute(frame: Frame, value: Instance, record: Record, name: str, node: ast.AST) -> tuple[tuple[Value, str], bool]:

@@ -61,6 +61,7 @@ class Reader:
             # A site is met while the code around it runs, which a result kept from another file would hide.
             machine = Machine(project, self._told) if isinstance(entry, Site) else self._shared
             machine.left = MOST_AROUND if isinstance(entry, Site) else MOST_WORK
+            machine.brought = {} if isinstance(entry, Site) else None
             found = list(_read_entry(machine, module, entry, self._given, reached, machine is self._shared))
             if machine is self._shared and (machine.left <= 0 or any(each.failure is not None for each in found)):
                 # It keeps what was under way when the analysis stopped, as if that were finished.

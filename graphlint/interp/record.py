@@ -2,6 +2,15 @@
 
 A constructor builds far more than any region ever reads, so the right-hand sides of its assignments are kept with the
 variables of that moment and evaluated when the attribute is first asked for.
+
+Attributes that code around a capture puts on the device in place of what was made on the host.
+
+batch = Batch(torch.tensor(rows))
+batch.rows = batch.rows.to(device)     # here, in a helper that is given the batch, or in a method of its own
+with torch.cuda.graph(graph):
+    out = model(batch)                 # reads what was put there
+
+Objects are known by how they were made, so those that were made alike are taken to be brought along alike.
 """
 
 from __future__ import annotations
@@ -13,7 +22,7 @@ from typing import TYPE_CHECKING
 from graphlint.interp.frame import Frame, Summary
 from graphlint.project import FunctionDecl
 from graphlint.record import NamedTuple
-from graphlint.values import Instance, Tensor, Value, join_all
+from graphlint.values import Instance, Place, Tensor, Value, join_all, members, tensors_in
 
 if TYPE_CHECKING:
     from graphlint.interp.machine import Machine
@@ -143,3 +152,25 @@ class Record:
             value = self.read(machine, name) if name not in without else None
             if value is not None:
                 yield name, value
+
+
+Brought = dict[tuple[Instance, str], None]
+
+
+def note_brought(frame: Frame, owner: Value, name: str, value: Value) -> None:
+    """An assignment outside of regions; what other methods may do some day is not looked at."""
+    brought = frame.machine.brought
+    if brought is None or frame.recording or frame.machine.writes:
+        return
+    places = {tensor.place for tensor in tensors_in(value)}
+    if Place.DEVICE in places and Place.HOST not in places:
+        brought.update(((each, name), None) for each in members(owner) if isinstance(each, Instance))
+
+
+def as_brought(brought: Brought, owner: Instance, name: str, value: Value) -> Value:
+    """What an attribute holds, without what was on the host before."""
+    if (owner, name) not in brought:
+        return value
+    kept = [each for each in members(value) if all(tensor.place is not Place.HOST for tensor in tensors_in(each))]
+    moved = [each.replace(place=Place.DEVICE, role="") for each in tensors_in(value, 0) if each.place is Place.HOST]
+    return join_all(kept or moved) if kept or moved else value

@@ -46,7 +46,7 @@ def _second(story: Story) -> Iterator[tuple[Captured, Captured, Act, Layer]]:
 def pools(story: Story) -> Told:
     """Graphs of a loop that do not share a pool, or share it from the smallest up."""
     for first, second, act, loop in _second(story):
-        if first.graph is second.graph or not _is_kept(story, second.graph) or happens_once(act):
+        if first.graph is second.graph or not _are_kept(story, first.graph, second.graph) or happens_once(act):
             continue
         pool = argument(second.capture, "pool", 1)
         source = _iterated(loop.node)
@@ -106,9 +106,24 @@ def _is_kept(story: Story, graph: Thing) -> bool:
             and graph in act.thing.family()
         ):
             return True
-        if act.verb is Verb.RETURN and graph in act.thing.family() and act.frame.caller is not None:
-            return True
     return False
+
+
+def _are_kept(story: Story, first: Thing, second: Thing) -> bool:
+    """Whether two graphs of a loop are there at the same time: one that takes the other's place lets go of its memory."""
+    held = [{act.slot for act in story.acts if _holds(act, graph)} for graph in (first, second)]
+    replaced = held[0] == held[1] and all(slot is not None and not slot.key.startswith("[") for slot in held[1])
+    return _is_kept(story, second) and not (held[1] and replaced and not _is_put_away(story, second))
+
+
+def _holds(act: Act, graph: Thing) -> bool:
+    if act.verb is not Verb.BIND or act.slot is None or not isinstance(act.slot.holder, Thing):
+        return False
+    return graph in act.thing.family()
+
+
+def _is_put_away(story: Story, graph: Thing) -> bool:
+    return any(act.verb in (Verb.KEEP, Verb.READ) and graph in act.thing.family() for act in story.acts)
 
 
 def _ascends(node: ast.expr, source: Thing | None) -> bool:
@@ -125,13 +140,30 @@ def _ascends(node: ast.expr, source: Thing | None) -> bool:
 
 
 def loops(story: Story) -> Told:
-    """A graph that is captured in every round of the loop that replays it."""
+    """A graph that is captured in every round of the loop that replays it, each time with the same work."""
     for _, captured, act, loop in _second(story):
         if _is_kept(story, captured.graph) or (isinstance(loop.node, ast.For) and _is_short(loop.node.iter)):
             continue
         replays = [each for each in (story.acts[at] for at in story.replays(captured)) if not apart(each, act)]
-        if any((inner := _loop(replay)) is not None and inner.node is loop.node for replay in replays):
-            yield region(captured, story.acts), tell(CaptureInLoop, act, loop=text(story.module, act.node))
+        inner = [_loop(replay) for replay in replays if any(layer.node is loop.node for layer in replay.layers)]
+        # A graph that a loop in the round replays is worth its capture.
+        if inner and all(layer is not None and layer.node is loop.node for layer in inner):
+            if not _is_made_anew(story, captured, loop):
+                yield region(captured, story.acts), tell(CaptureInLoop, act, loop=text(story.module, act.node))
+
+
+def _is_made_anew(story: Story, captured: Captured, loop: Layer) -> bool:
+    """Whether a region calls what this round of the loop has made: each round is about something else."""
+    begin = next((at for at, act in enumerate(story.acts) if any(_is_round(each, loop) for each in act.layers)), 0)
+    inside = (act for act in story.acts[captured.begin : captured.end] if act.verb is Verb.CALL)
+    return any(act.thing.kind in WORK and begin < act.thing.born < captured.begin for act in inside)
+
+
+WORK = (Kind.FUNCTION, Kind.UNKNOWN, Kind.MODULE, Kind.COMPILED)
+
+
+def _is_round(layer: Layer, loop: Layer) -> bool:
+    return layer.node is loop.node and layer.round == loop.round
 
 
 def _is_short(node: ast.expr) -> bool:
