@@ -1,7 +1,7 @@
-"""Parameters get other memory between the capture and a replay.
+"""Parameters or buffers get other memory between the capture and a replay.
 
 The graph holds addresses.  `load_state_dict` and `copy_` write into them; a cast, a new `nn.Parameter`, `.data =` and
-`load_state_dict(assign=True)` leave the graph with the old weights.
+`load_state_dict(assign=True)` leave the graph with the old weights, `resize_` and `set_` with a storage that others get.
 
 Fails:
 
@@ -51,6 +51,6 @@ from graphlint.types import Finding
 def weights_moved(event: WeightsMoved) -> Finding | None:
     return finding(
         event,
-        f"`{event.target}` gives parameters other memory ({event.how}); the graph keeps the old ones",
+        f"`{event.target}` gives what the graph reads other memory ({event.how}); the graph keeps to the old",
         help="write in place (`copy_`, `load_state_dict` without `assign`), or capture again afterwards",
     )

@@ -79,7 +79,7 @@ def _method(walker: Walker, receiver: Thing, name: str, node: ast.Call) -> Thing
 def apply(walker: Walker, function: Thing, given: Given, node: ast.Call) -> Thing:
     """Call a thing by what it is: a function or module of the tree is walked, a graphed one is noted as called."""
     forward = function.slots.get("forward")
-    if forward is not None and forward.kind is Kind.COMPILED:
+    if forward is not None and _is_put_there(forward):
         # `model.forward = torch.compile(model.forward)`
         function = forward
     match function.kind:
@@ -98,6 +98,12 @@ def apply(walker: Walker, function: Thing, given: Given, node: ast.Call) -> Thin
     made = walker.thing(Kind.UNKNOWN, node)
     made.made_by = (function, *given.all)
     return made
+
+
+def _is_put_there(forward: Thing) -> bool:
+    """Whether a `forward` is no method of the class, but something that was assigned to it."""
+    is_function = forward.kind is Kind.FUNCTION and forward.base is None and forward.decl is None
+    return is_function or forward.kind in (Kind.COMPILED, Kind.GRAPHED, Kind.INSTANCE)
 
 
 def _function(walker: Walker, function: Thing, given: Given, node: ast.Call) -> Thing:

@@ -41,7 +41,8 @@ def kept(story: Story) -> Told:
         for index, act in story.between(first, len(story.acts), Verb.KEEP, Verb.BIND, Verb.RETURN):
             how = "" if story.is_captured(index) else _how(story, captured, index, act)
             if how:
-                act = _innermost(story, index) if act.verb is Verb.RETURN else act
+                given = index if act.verb is Verb.RETURN else _returned(story, captured, index)
+                act = act if given is None else _innermost(story, given)
                 yield region(captured, story.acts), tell(OutputKept, act, target=_named(act), how=how)
 
 
@@ -92,6 +93,27 @@ def _is_given_away(story: Story, captured: Captured, index: int, act: Act) -> bo
         story.acts[at].frame is act.frame or root(story.acts[at].frame) is act.frame
         for at in _before(story, captured, index)
     )
+
+
+def _returned(story: Story, captured: Captured, index: int) -> int | None:
+    """Where a function that replays the graph returned what an act keeps; None where no function did."""
+    act = story.acts[index]
+    for at in range(index - 1, captured.end, -1):
+        inner = story.acts[at]
+        if inner.verb is not Verb.RETURN or inner.thing is not act.thing or inner.frame.caller is not act.frame:
+            continue
+        if not any(part is inner.frame.node for part in ast.walk(act.node)):
+            return None
+        return (
+            at if any(_is_under(story.acts[replay].frame, inner.frame) for replay in _before(story, captured, at)) else None
+        )
+    return None
+
+
+def _is_under(frame: Frame | None, outer: Frame) -> bool:
+    while frame is not None and frame is not outer:
+        frame = frame.caller
+    return frame is not None
 
 
 def _innermost(story: Story, index: int) -> Act:

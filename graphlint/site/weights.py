@@ -19,13 +19,15 @@ PARAMETERS = frozenset(
     {"torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.Buffer", "torch.nn.parameter.Buffer"}
 )
 CASTS = frozenset({"half", "bfloat16", "double", "to_empty"})
+RESTORING = frozenset({"resize_", "resize_as_", "set_"})
+"""Methods of tensors that may leave them with another storage."""
 
 
 def moved(story: Story) -> Told:
     """Parameters that get other memory between the capture and a replay."""
     for captured in story.captures:
         called = _called(story, captured)
-        for index, act in story.between(captured.end, len(story.acts), Verb.METHOD, Verb.BIND):
+        for index, act in story.between(captured.end, len(story.acts), Verb.METHOD, Verb.BIND, Verb.WRITE):
             how = _how(act, called, captured)
             if how and not story.is_captured(index) and story.next_replay(captured, index) is not None:
                 yield region(captured, story.acts), tell(WeightsMoved, act, target=act.text, how=how)
@@ -42,6 +44,8 @@ def _called(story: Story, captured: Captured) -> list[Thing]:
 def _how(act: Act, called: list[Thing], captured: Captured) -> str:
     if act.verb is Verb.METHOD:
         return moved_by(act) if _holds(act.thing, called) else ""
+    if act.verb is Verb.WRITE:
+        return f".{act.name}()" if act.name in RESTORING and id(act.thing.owner) in captured.reads else ""
     assert act.slot is not None
     holder = act.slot.holder
     if not isinstance(holder, Thing) or act.thing.kind is Kind.NONE:
