@@ -17,6 +17,7 @@ from graphlint.events import (
     HostRead,
     LibraryRead,
     LibraryRefused,
+    Synchronize,
 )
 from graphlint.interp.untraced import HELD, KEPT_OUT
 from graphlint.interp.wrapped import OWN_GRAPHS
@@ -61,8 +62,19 @@ def supposed(events: tuple[Event, ...]) -> tuple[Event, ...]:
     """Events of a `forward` that nobody was seen capturing or compiling, where its author says how it is run.
 
     Who compiles a part of it into graphs does not capture it whole, and who keeps a part out of them wants the break.
+    Calls that lead to a capture are around a region and not in one.
     """
-    return tuple(replace(each, confidence=Confidence.POSSIBLE) if _is_meant(each) else each for each in events)
+    around = {each.trail[0].span for each in events if _captures(each)}
+    return tuple(
+        replace(each, confidence=Confidence.POSSIBLE)
+        if _is_meant(each) or (around and each.trail and each.trail[0].span in around)
+        else each
+        for each in events
+    )
+
+
+def _captures(event: Event) -> bool:
+    return isinstance(event, Synchronize) and event.call == "torch.cuda.graph" and bool(event.trail)
 
 
 def _is_meant(event: Event) -> bool:

@@ -287,6 +287,9 @@ def _made(frame: Frame, facts: Facts, data: Value, wanted: Place | None, named: 
     if target is Place.HOST and is_pinned(facts):
         target = Place.PINNED
     doubt = min(doubt, Confidence.LIKELY) if _may_be_one(data) else doubt
+    if target is Place.HOST and _is_written_empty(node):
+        # It holds the place of what comes later, and nothing of it is ever copied.
+        doubt = Confidence.POSSIBLE
     return Tensor(target, literal_kind(data), literal_rank(data), doubt)
 
 
@@ -305,6 +308,14 @@ def _tensors_inside(frame: Frame, facts: Facts, data: Seq, node: ast.AST) -> Non
 
 def _is_empty(data: Value) -> bool:
     return isinstance(data, Seq) and data.items == () and data.rest is None
+
+
+def _is_written_empty(node: ast.AST) -> bool:
+    """Whether the list is empty where it stands; one in a variable may have been filled in a loop."""
+    match node:
+        case ast.Call(args=[ast.List(elts=[]), *_]):
+            return True
+    return False
 
 
 def literal_kind(data: Value) -> Kind:

@@ -172,10 +172,18 @@ def _ignored(story: Story, captured: Captured, replay: Act) -> set[str]:
         is_data = loop.thing is not None and loop.thing.kind is not Kind.NUMBER and not _is_range(loop.node.iter)
         if is_data and loop.thing is not None and captured.graph not in loop.thing.family():
             inside = [act for act in story.acts[captured.end :] if loop.node in [layer.node for layer in act.layers]]
-            return _unused_targets(captured, loop.node.target, inside)
+            return _unused_targets(captured, _of_data(loop.node), inside)
     if replay.frame.caller is None and replay.frame is not root(story.acts[captured.begin].frame):
         return _unused_arguments(story, captured, replay)
     return set()
+
+
+def _of_data(loop: ast.For | ast.AsyncFor) -> ast.expr:
+    """What a loop gives data to: of `for n, batch in enumerate(batches)`, the batch."""
+    match loop:
+        case ast.For(target=ast.Tuple(elts=[_, data]), iter=ast.Call(func=ast.Name(id="enumerate"))):
+            return data
+    return loop.target
 
 
 def _is_range(node: ast.expr) -> bool:

@@ -43,6 +43,8 @@ def kept(story: Story) -> Told:
             if how:
                 given = index if act.verb is Verb.RETURN else _returned(story, captured, index)
                 act = act if given is None else _innermost(story, given)
+                if how == "returned" and _copies_as_well(story, captured, act):
+                    continue
                 yield region(captured, story.acts), tell(OutputKept, act, target=_named(act), how=how)
 
 
@@ -126,6 +128,16 @@ def _innermost(story: Story, index: int) -> Act:
                 break
             act = inner
     return act
+
+
+def _copies_as_well(story: Story, captured: Captured, act: Act) -> bool:
+    """Whether the function gives a copy on another way: it knows when one is needed."""
+    others = (each for each in story.acts if each.verb is Verb.RETURN and each.frame is act.frame and each is not act)
+    return any(
+        not captured.made(each.thing)
+        and any(captured.made(thing) for made in each.thing.made_by for thing in made.family())
+        for each in others
+    )
 
 
 def _before(story: Story, captured: Captured, index: int) -> Iterator[int]:
