@@ -279,6 +279,22 @@ def test_a_folder_called_like_a_library_stands_for_it_nowhere(tmp_path: Path, ru
     assert [(each.code, each.span.line) for each in report.findings] == [("GL201", 7), ("GL401", 7)]
 
 
+def test_what_a_library_counts_on_is_told_where_a_checked_file_computes_with_it(tmp_path: Path, rules: Registry) -> None:
+    (tmp_path / "library.py").write_text(
+        "class Cache:\n    def __init__(self):\n        self.used = 0\n\n"
+        "    def take(self, n):\n        self.used += n\n        return self.used\n"
+    )
+    (tmp_path / "model.py").write_text(
+        "import torch\nfrom library import Cache\n\nclass Model(torch.nn.Module):\n    def __init__(self):\n"
+        "        super().__init__()\n        self.cache = Cache()\n\n"
+        "    def forward(self, x):\n        return x * self.cache.take(x.shape[0])\n"
+    )
+    alone = check([str(tmp_path / "model.py")], Config(root=tmp_path), rules, interpret)
+    whole = check([str(tmp_path)], Config(root=tmp_path), rules, interpret)
+    assert [(each.code, each.span.line) for each in alone.findings] == [("GL406", 10)]
+    assert [each.code for each in whole.findings] == ["GL404", "GL406"]
+
+
 NEIGHBOUR = "def maximum(a, b):\n    return a\n\n\ndef nonzero(x):\n    return x\n"
 
 

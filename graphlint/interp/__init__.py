@@ -33,7 +33,7 @@ from graphlint.interp import (
     transfers,
     wrapped,
 )
-from graphlint.interp.grounding import grounded, narrowed, supposed
+from graphlint.interp.grounding import narrowed, supposed
 from graphlint.interp.lasting import Ground, Lasting
 from graphlint.interp.readout import RegionEvents
 from graphlint.interp.standing import Standing
@@ -113,7 +113,7 @@ def _of_file(project: Project, module: Module, inside: Iterable[RegionEvents], l
     for each in inside:
         outside = around.pop(_place(each.region), None)
         more = outside.events if outside is not None else ()
-        events = grounded(each.events)
+        events = each.events
         if each.region.name in only:
             used.add(each.region.name)
             events = narrowed(events, Target.COMPILE)

@@ -15,6 +15,7 @@ from graphlint.interp.compiling import Handed, capturing_later, handed_at
 from graphlint.interp.context import as_input
 from graphlint.interp.dispatch import apply, item
 from graphlint.interp.frame import Frame, Link, Summary
+from graphlint.interp.grounding import grounded
 from graphlint.interp.hanging import at_import
 from graphlint.interp.hooks import own_hooks
 from graphlint.interp.machine import Machine
@@ -104,7 +105,8 @@ def _read_entry(
 
 def _told(region: Region, summary: Summary, live: Target, given: set[str], reached: Reached) -> RegionEvents:
     """What a summary says of the given files."""
-    events = [event for event in read_out(summary, live, reached) if event.span.file in given]
+    # What a library counts on is a reason to tell of the numbers that a given file gets from it.
+    events = [event for event in grounded(tuple(read_out(summary, live, reached))) if event.span.file in given]
     known = tuple(event for event in events if not isinstance(event, UnknownCall))
     return RegionEvents(region, known, len(events) - len(known))
 

@@ -121,6 +121,9 @@ def _are_numbers_too(values: list[Value]) -> bool:
 
 
 def _likely(value: Value) -> Value:
+    """What a value is if it may as well be something else: of a number not even that calls count it on."""
+    if isinstance(value, Number) and value.origin is Origin.STATE:
+        return Number(value.kind, None, Origin.CONFIG)
     return value.replace(sure=min(value.sure, Confidence.LIKELY)) if isinstance(value, Tensor) else value
 
 
