@@ -71,6 +71,7 @@ def test_others_are_checked_again_when_a_buffer_is_closed(tmp_path: Path) -> Non
         editor.open("model.py", reads)
         editor.open("helper.py", "import torch\n\n\n# graphlint: region\ndef read(x):\n    return x.sum().item()\n")
         await editor.codes("helper.py", ["GL101"])
+        await editor.until(lambda: editor.uri("model.py") in editor.told)
         told = len(editor.told[editor.uri("model.py")])
         params = lsp.DidCloseTextDocumentParams(lsp.TextDocumentIdentifier(editor.uri("helper.py")))
         editor.client.text_document_did_close(params)

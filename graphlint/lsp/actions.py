@@ -15,6 +15,7 @@ from graphlint.fix import marks
 from graphlint.fix.cure import SAFE, SUGGESTION
 from graphlint.fix.tree import Tree
 from graphlint.fix.trial import Candidate, Mended, apart, candidates, tried
+from graphlint.lsp import notebooks
 from graphlint.lsp.convert import Writer
 from graphlint.notices import FAMILY
 from graphlint.source import parse_bytes
@@ -27,14 +28,16 @@ Check = Callable[[Mapping[str, bytes]], Report]
 
 
 def reader(open: Mapping[str, bytes]) -> Callable[[str], bytes]:
-    """Reads a reported file as the editor holds it, else from disk."""
+    """Reads a reported file or cell as the editor holds it, else from disk."""
 
     def read(name: str) -> bytes:
-        path = os.path.abspath(name)
+        file, cell = notebook.split(name)
+        path = os.path.abspath(file)
         try:
-            return open[path] if path in open else Path(path).read_bytes()
+            data = open[path] if path in open else Path(path).read_bytes()
         except OSError as error:
             raise Unreadable(f"cannot be opened: {why(error)}") from None
+        return data if cell is None else notebooks.cell(data, cell)
 
     return read
 
@@ -70,7 +73,7 @@ def fix_all(report: Report, path: str, check: Check, open: Mapping[str, bytes], 
 
 
 def _outside_notebooks(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """What an editor that has a notebook open as text could not be told by positions in cells is left to `--fix`."""
+    """What a fix changes in several cells must hold for the notebook as a whole, which is left to `--fix`."""
     return tuple(each for each in findings if notebook.split(each.span.file)[1] is None)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from lsprotocol import types as lsp
@@ -21,12 +21,18 @@ LINE = re.compile("\r\n|\r|\n")
 """What ends a line in the protocol, as in Python."""
 
 
+def uri(file: str) -> str:
+    """The address of a file as reports name it."""
+    return str(uris.from_fs_path(os.path.abspath(notebook.split(file)[0])))
+
+
 @dataclass(frozen=True)
 class Writer:
-    """Converts with the text of the files at hand and the unit of columns that was agreed on."""
+    """Converts with the text of the files at hand, the unit of columns agreed on, and the addresses an editor knows."""
 
     lines: Lines
     encoding: str
+    address: Callable[[str], str] = uri
 
     def position(self, file: str, line: int, column: int) -> lsp.Position:
         text = line_at(self.lines, file, line)
@@ -54,19 +60,14 @@ class Writer:
         )
 
     def location(self, span: Span) -> lsp.Location:
-        return lsp.Location(uri(span.file), self.range(span))
+        return lsp.Location(self.address(span.file), self.range(span))
 
     def edit(self, edits: Iterable[Edit]) -> lsp.WorkspaceEdit:
         """Edits by file; equal ones are made once."""
         changes: dict[str, list[lsp.TextEdit]] = {}
         for each in sorted(set(edits), key=lambda one: one.span):
-            changes.setdefault(uri(each.span.file), []).append(lsp.TextEdit(self.range(each.span), each.text))
+            changes.setdefault(self.address(each.span.file), []).append(lsp.TextEdit(self.range(each.span), each.text))
         return lsp.WorkspaceEdit(changes=changes)
-
-
-def uri(file: str) -> str:
-    """The address of a file as reports name it."""
-    return str(uris.from_fs_path(os.path.abspath(notebook.split(file)[0])))
 
 
 def path(address: str) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from graphlint import config, registry
+from graphlint import config, notebook, registry
 from graphlint.check import check
 from graphlint.config import Config
 from graphlint.discover import Found, discover, excludes
@@ -124,8 +124,8 @@ class Desk:
         return found if len(found) < FEW and sum(_size(each) for each in found) < SMALL else []
 
     def findings(self, path: str) -> list[Finding]:
-        """What was found last in a file."""
-        return [each for each in self.report.findings if os.path.abspath(each.span.file) == path]
+        """What was found last in a file, or in all cells of a notebook."""
+        return [each for each in self.report.findings if os.path.abspath(notebook.split(each.span.file)[0]) == path]
 
 
 def _written(path: str) -> tuple[int, int]:

@@ -69,12 +69,35 @@ def closed(server: Server, params: lsp.DidCloseTextDocumentParams) -> None:
     path = convert.path(params.text_document.uri)
     if server.desk(path).open.pop(path, None) is not None:
         check_again(server, [server.desk(path)])
-    server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(params.text_document.uri, []))
+    server.show(params.text_document.uri, [])
+
+
+def opened_notebook(server: Server, params: lsp.DidOpenNotebookDocumentParams) -> None:
+    if path := server.held_notebook(params.notebook_document.uri):
+        server.later(server.desk(path), 0.0, True)
+
+
+def changed_notebook(server: Server, params: lsp.DidChangeNotebookDocumentParams) -> None:
+    if path := server.held_notebook(params.notebook_document.uri):
+        desk = server.desk(path)
+        server.later(desk, 0.0 if desk.is_quick else DELAY, False)
+
+
+def saved_notebook(server: Server, params: lsp.DidSaveNotebookDocumentParams) -> None:
+    if path := server.held_notebook(params.notebook_document.uri):
+        server.later(server.desk(path), 0.0, True)
+
+
+def closed_notebook(server: Server, params: lsp.DidCloseNotebookDocumentParams) -> None:
+    path = convert.path(params.notebook_document.uri)
+    server.forget(path)
+    if server.desk(path).open.pop(path, None) is not None:
+        check_again(server, [server.desk(path)])
 
 
 def hover(server: Server, params: lsp.HoverParams) -> lsp.Hover | None:
     """The page of every rule with a finding at a place."""
-    desk = server.desk(convert.path(params.text_document.uri))
+    desk = server.desk(server.path(params.text_document.uri))
     found = server.at(params.text_document.uri, lsp.Range(params.position, params.position), desk.report)
     if not found:
         return None
@@ -98,7 +121,7 @@ async def code_actions(server: Server, params: lsp.CodeActionParams) -> list[lsp
     """Fixes, suppressions and trails at a place; a client that lost interest cancels the request."""
     only = params.context.only
     address = params.text_document.uri
-    desk = server.desk(convert.path(address))
+    desk = server.desk(server.path(address))
     open = dict(desk.open)
     stop = threading.Event()
     again = partial(server.again, desk, stop.is_set)
@@ -137,6 +160,10 @@ FEATURES: dict[str, Callable[..., object]] = {
     lsp.TEXT_DOCUMENT_DID_CHANGE: changed,
     lsp.TEXT_DOCUMENT_DID_SAVE: saved,
     lsp.TEXT_DOCUMENT_DID_CLOSE: closed,
+    lsp.NOTEBOOK_DOCUMENT_DID_OPEN: opened_notebook,
+    lsp.NOTEBOOK_DOCUMENT_DID_CHANGE: changed_notebook,
+    lsp.NOTEBOOK_DOCUMENT_DID_SAVE: saved_notebook,
+    lsp.NOTEBOOK_DOCUMENT_DID_CLOSE: closed_notebook,
     lsp.TEXT_DOCUMENT_HOVER: hover,
     lsp.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: moved,
     lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES: stirred,

@@ -20,10 +20,10 @@ from uuid import uuid4
 from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
 
-from graphlint import __version__
+from graphlint import __version__, notebook
 from graphlint.discover import reported
 from graphlint.errors import GraphlintError
-from graphlint.lsp import convert
+from graphlint.lsp import convert, notebooks
 from graphlint.lsp.convert import Writer
 from graphlint.lsp.desk import Desk, Stopped
 from graphlint.types import Finding, Report
@@ -37,10 +37,14 @@ T = TypeVar("T")
 
 
 class Server(LanguageServer):
-    """A server with its desks, by their roots; `generation` counts what makes a check that is still running useless."""
+    """A server with its desks, by their roots; `generation` counts what makes a check that is still running useless.
+
+    `cells` are the addresses of the cells of each notebook that is open as one.
+    """
 
     def __init__(self) -> None:
-        super().__init__("graphlint", __version__)
+        super().__init__("graphlint", __version__, notebook_document_sync=notebooks.SYNC)
+        self.cells: dict[str, tuple[str, ...]] = {}
         self.desks = [Desk(Path.cwd())]
         self.generation: Counter[Path] = Counter()
         self.pending: dict[Path, asyncio.Task[None]] = {}
@@ -94,7 +98,17 @@ class Server(LanguageServer):
 
     def writer(self, desk: Desk, report: Report) -> Writer:
         open = {reported(path): text for path, text in desk.open.items()}
-        return Writer(convert.texts(report.lines, open), self.workspace.position_encoding or "utf-16")
+        return Writer(convert.texts(report.lines, open), self.workspace.position_encoding or "utf-16", self.address)
+
+    def address(self, file: str) -> str:
+        """Where an editor has a reported file, or a cell of one."""
+        name, cell = notebook.split(file)
+        known = self.cells.get(os.path.abspath(name), ()) if cell is not None or name.endswith(notebook.SUFFIX) else ()
+        return known[min(cell or 1, len(known)) - 1] if known else convert.uri(file)
+
+    def path(self, address: str) -> str:
+        """The file of an address, or the notebook of a cell; empty for what is neither."""
+        return next((path for path, cells in self.cells.items() if address in cells), "") or convert.path(address)
 
     def later(self, desk: Desk, delay: float, thorough: bool) -> None:
         """Check after a delay, in the place of what was going to be checked."""
@@ -130,8 +144,14 @@ class Server(LanguageServer):
         """Send what was found in every open file."""
         writer = self.writer(desk, desk.report)
         for path in sorted(desk.open):
-            found = [writer.diagnostic(each) for each in desk.findings(path)]
-            self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(convert.uri(path), found))
+            # A notebook that is open as text has none: places in cells say nothing of its lines.
+            is_text = path.endswith(notebook.SUFFIX) and path not in self.cells
+            found = [] if is_text else desk.findings(path)
+            for there in self.cells.get(path, (convert.uri(path),)):
+                self.show(there, [writer.diagnostic(each) for each in found if writer.address(each.span.file) == there])
+
+    def show(self, address: str, found: list[lsp.Diagnostic]) -> None:
+        self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(address, found))
 
     def held(self, address: str) -> str:
         """Take over the text of a buffer; gives its path, or nothing for what is no Python file."""
@@ -141,11 +161,30 @@ class Server(LanguageServer):
         self.desk(path).open[path] = self.workspace.get_text_document(address).source.encode(errors="replace")
         return path
 
+    def held_notebook(self, address: str) -> str:
+        """Take over a notebook; gives its path. What is no longer one of its cells has no findings any more."""
+        path = convert.path(address)
+        document = self.workspace.get_notebook_document(notebook_uri=address)
+        if document is None or not path:
+            return ""
+        cells = tuple(each.document for each in document.cells if each.kind == lsp.NotebookCellKind.Code)
+        self.forget(path, cells)
+        self.cells[path] = cells
+        self.desk(path).open[path] = notebooks.data(cells, lambda each: self.workspace.get_text_document(each).source)
+        return path
+
+    def forget(self, path: str, kept: tuple[str, ...] = ()) -> None:
+        """Take the findings away from the cells of a notebook that are gone."""
+        for each in self.cells.pop(path, ()):
+            if each not in kept:
+                self.show(each, [])
+
     def at(self, address: str, place: lsp.Range, report: Report) -> list[Finding]:
         """The findings of a report whose range touches another."""
-        path = convert.path(address)
+        path = self.path(address)
         writer = self.writer(self.desk(path), report)
-        own = (each for each in report.findings if convert.path(convert.uri(each.span.file)) == path)
+        where = {address, convert.uri(path)} if path else {address}
+        own = (each for each in report.findings if writer.address(each.span.file) in where)
         return [each for each in own if _touch(writer.range(each.span), place)]
 
     def again(self, desk: Desk, is_stale: Callable[[], bool], texts: Mapping[str, bytes]) -> Report:
