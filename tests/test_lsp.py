@@ -63,16 +63,7 @@ class Editor:
             self.progress.append(params.value)
             self.news.set()
 
-        def said(params: lsp.ShowMessageParams) -> None:
-            self.said.append(params.message)
-            self.news.set()
-
-        def registered(params: lsp.RegistrationParams) -> None:
-            self.watched += params.registrations
-            self.news.set()
-
-        self.client.feature(lsp.WINDOW_SHOW_MESSAGE)(said)
-        self.client.feature(lsp.CLIENT_REGISTER_CAPABILITY)(registered)
+        self._listen()
         self.client.feature(lsp.WINDOW_WORK_DONE_PROGRESS_CREATE)(created)
         self.client.feature(lsp.PROGRESS)(progressed)
         self.client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(published)
@@ -89,6 +80,18 @@ class Editor:
         await self.client.initialize_async(params)
         self.client.initialized(lsp.InitializedParams())
         return self
+
+    def _listen(self) -> None:
+        def said(params: lsp.ShowMessageParams) -> None:
+            self.said.append(params.message)
+            self.news.set()
+
+        def registered(params: lsp.RegistrationParams) -> None:
+            self.watched += params.registrations
+            self.news.set()
+
+        self.client.feature(lsp.WINDOW_SHOW_MESSAGE)(said)
+        self.client.feature(lsp.CLIENT_REGISTER_CAPABILITY)(registered)
 
     async def __aexit__(self, *_: object) -> None:
         await self.client.shutdown_async(None)
@@ -292,23 +295,6 @@ def test_a_long_check_is_shown_to_a_client_that_can_show_it(shows: bool, tmp_pat
     patient.capabilities = lsp.ClientCapabilities(window=lsp.WindowClientCapabilities(work_done_progress=shows))
     patient.before = "from graphlint.lsp import server; server.PATIENCE = 0.01"
     play(tmp_path, scene, patient)
-
-
-def test_configuration_and_its_errors_reach_the_editor(tmp_path: Path) -> None:
-    (tmp_path / "graphlint.toml").write_text('ignore = ["GL101"]\n')
-
-    async def scene(editor: Editor) -> None:
-        editor.open("model.py", FAULTY)
-        await editor.codes("model.py", [])
-        (tmp_path / "graphlint.toml").write_text("")
-        editor.save("model.py")
-        await editor.codes("model.py", ["GL101"])
-        (tmp_path / "graphlint.toml").write_text("ignor = []\n")
-        editor.save("model.py")
-        await editor.until(lambda: bool(editor.logged))
-        assert "unknown key `ignor`" in editor.logged[0].message
-
-    play(tmp_path, scene)
 
 
 def test_a_missing_extra_is_told(tmp_path: Path) -> None:

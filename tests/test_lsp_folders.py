@@ -81,6 +81,23 @@ def test_others_are_checked_again_when_a_buffer_is_closed(tmp_path: Path) -> Non
     play(tmp_path, scene)
 
 
+def test_configuration_and_its_errors_reach_the_editor(tmp_path: Path) -> None:
+    (tmp_path / "graphlint.toml").write_text('ignore = ["GL101"]\n')
+
+    async def scene(editor: Editor) -> None:
+        editor.open("model.py", FAULTY)
+        await editor.codes("model.py", [])
+        (tmp_path / "graphlint.toml").write_text("")
+        editor.save("model.py")
+        await editor.codes("model.py", ["GL101"])
+        (tmp_path / "graphlint.toml").write_text("ignor = []\n")
+        editor.save("model.py")
+        await editor.until(lambda: bool(editor.logged))
+        assert "unknown key `ignor`" in editor.logged[0].message
+
+    play(tmp_path, scene)
+
+
 def test_a_wrong_configuration_is_shown_once(tmp_path: Path) -> None:
     (tmp_path / "graphlint.toml").write_text("ignor = []\n")
 
