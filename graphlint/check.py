@@ -63,7 +63,17 @@ def check(
         return _once(discovery, config, registry, interpret, unsaved, at_once)
 
     report = once(())
-    return once(broken) if (broken := unparsed(report)) else report
+    report = once(broken) if (broken := unparsed(report)) else report
+    return with_misnamed(report, config, paths)
+
+
+def with_misnamed(report: Report, config: Config, paths: Sequence[str]) -> Report:
+    """A report with what is to be said of the regions that a configuration names."""
+    if not config.regions and not config.only_regions:
+        return report
+    from graphlint.misnamed import misnamed  # here because few configurations name regions
+
+    return replace(report, remarks=(*report.remarks, *misnamed(report, config, paths)))
 
 
 def unparsed(report: Report) -> frozenset[str]:

@@ -37,6 +37,7 @@ from graphlint.check import (
     unlisted,
     unparsed,
     validate,
+    with_misnamed,
 )
 from graphlint.config import Config
 from graphlint.discover import Discovery, Found
@@ -108,7 +109,8 @@ def recheck(paths: Sequence[str], config: Config, registry: Registry, interpret:
     after = run.after()
     if after != before:
         tree.save(kept.folder, kept.file, after, before, shelf)
-    return Rechecked(said_of(report, run.discovery), run.discovery, after, run.looks.seen)
+    report = with_misnamed(said_of(report, run.discovery), config, paths)
+    return Rechecked(report, run.discovery, after, run.looks.seen)
 
 
 def analysed(files: Sequence[Found], judge: Judge, elsewhere: frozenset[str] | None) -> tuple[list[Slip], Ledger]:

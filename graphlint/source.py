@@ -74,7 +74,7 @@ def spare(file: str) -> None:
     if path.is_dir():
         raise UsageError(f"`{file}` cannot be written: is a directory", "name a file in it")
     if not path.parent.is_dir():
-        raise UsageError(f"`{file}` cannot be written: there is no folder `{path.parent}`")
+        raise UsageError(f"`{file}` cannot be written: there is no folder `{path.parent}`", "make it first")
     if path.suffix in SPARED and path.exists():
         raise UsageError(f"`{file}` is there already and is no report", "name a file of its own, such as `report.json`")
 

@@ -13,7 +13,7 @@ LAYERS = (
     ("graphlint", "digest", "frames", "record", "types", "later", "errors", "case"),
     ("events", "site_events"),
     ("notebook", "syntax", "platforms", "roots", "asked", "source", "outline"),
-    ("discover", "options", "config", "perfile", "forked", "spread", "generated"),
+    ("discover", "options", "config", "perfile", "forked", "spread", "generated", "misnamed"),
     ("modules", "project", "ledger"),
     ("values",),
     ("effects",),
