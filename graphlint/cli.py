@@ -28,7 +28,10 @@ COMMANDS = {
     "lsp": ("graphlint.commands.lsp:lsp", "Serve an editor over stdin and stdout."),
     "rules": ("graphlint.commands.rules:rules", "List all rules."),
 }
-HELP = {"help": "`graphlint --help` lists the commands, `graphlint COMMAND --help` its options"}
+HELP = {
+    "help": "`graphlint --help` lists the commands, `graphlint COMMAND --help` its options",
+    "version": "`graphlint --version` shows it",
+}
 TRACEBACK = "GRAPHLINT_TRACEBACK"
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from graphlint import config
 from graphlint.config import Config
-from graphlint.errors import UsageError
+from graphlint.errors import ConfigError, UsageError
 from graphlint.options import BY_KEY, CONFIDENCES, EFFECTS, TARGETS, read
 
 STDIN = "-"
@@ -65,10 +65,12 @@ def overridden(settings: Config, options: Mapping[str, object]) -> Config:
     said: dict[str, object] = {key: WORDS[key][str(value)] for key in WORDS if (value := options.get(key))}
     for key in ("select", "ignore"):
         given = split(options.get(key))
+        if options.get(key) and not given:
+            raise UsageError(f"`--{key}` is given no code", "write codes, prefixes such as `GL1`, or names")
         if given:
             said[key] = given
     if options.get("torch_version"):
-        said["torch_version"] = read(BY_KEY["torch-version"], options["torch_version"], "`--torch-version`")
+        said["torch_version"] = _version(options["torch_version"])
     if options.get("exclude"):
         said["exclude"] = (*settings.exclude, *split(options["exclude"]))
     if options.get("write_baseline"):
@@ -76,6 +78,13 @@ def overridden(settings: Config, options: Mapping[str, object]) -> Config:
     elif options.get("baseline") is not None:
         said["baseline"] = os.path.abspath(str(options["baseline"])) if options["baseline"] else ""
     return replace(settings, **said)  # type: ignore[arg-type]  # each value has the type of its field
+
+
+def _version(said: object) -> object:
+    try:
+        return read(BY_KEY["torch-version"], said, "`--torch-version`")
+    except ConfigError as error:
+        raise UsageError(error.message, "such as `--torch-version 2.11`") from None
 
 
 def split(values: object) -> tuple[str, ...]:
