@@ -162,7 +162,7 @@ def test_a_terminal_is_coloured_unless_it_says_no(folder: Path, environment: dic
         (("check", "--select", " ,"), "`--select` is given no code\n  write codes"),
         (("check", "--torch-version", "2"), "not `2`\n  such as `--torch-version 2.11`"),
         (("check", "--output", "no/such/x"), "`no/such/x` cannot be written: there is no folder `no/such`"),
-        (("check", "--config", "gone.toml"), "gone.toml` cannot be read: no such file or directory\n  name one that is there"),
+        (("check", "--config", "gone.toml"), "read: no such file or directory\n  name one that is there"),
         (("check", "--evidence", "gone.json"), "the record `gone.json` cannot be read: no such file or directory\n"),
         (("check", "--evidence", "model.py"), "`model.py` is not a record of `graphlint confirm`\n"),
         (("check", ""), "graphlint: an empty path was given"),
