@@ -25,10 +25,14 @@ class WarmupMovesState(Event):
 
 @fact
 class InputRebound(Event):
-    """A name, attribute or entry that a region read is bound to something else, and the graph is replayed."""
+    """A name, attribute or entry that a region read is bound to something else, and the graph is replayed.
+
+    `is_host` is true for a number, flag or text: there is no memory that could be written instead.
+    """
 
     target: str
     place: str
+    is_host: bool = False
 
 
 @fact
@@ -223,6 +227,7 @@ class PaddingLeft(Event):
     """Part of an input is filled, the rest keeps what the last replay had, and the region mixes the two."""
 
     target: str
+    places: bool = False
 
 
 @fact

@@ -62,6 +62,6 @@ from graphlint.types import Finding
 def cached_tensor(event: CachedTensor) -> Finding | None:
     return finding(
         event,
-        f"the tensor that `{event.function}` returns is owned by a bounded cache, which can drop it while graphs read it",
-        help="use `functools.cache`, or keep the tensor as a buffer of the module that reads it",
+        f"the tensor that `{event.function}` returns is owned by a cache that can drop it while graphs read it",
+        help="keep all of them (`functools.cache`), or the tensor as a buffer of the module that reads it",
     )

@@ -1,7 +1,7 @@
 """Part of an input is filled, and the rest keeps what the last replay had.
 
 The rows behind a smaller batch still hold the previous one.  That is harmless while rows do not meet; a sum, mean,
-softmax or norm over them mixes the two.
+softmax or norm over them mixes the two, and rows that say where to write make the graph write there again.
 
 Fails:
 
@@ -48,8 +48,9 @@ from graphlint.types import Finding
 
 @rule("GL705", on=PaddingLeft, predicts="stale")
 def padding_left(event: PaddingLeft) -> Finding | None:
+    what = "writes to the places it names" if event.places else "mixes them"
     return finding(
         event,
-        f"`{event.target}` fills part of an input; the rest still holds the last batch, and the region mixes them",
+        f"`{event.target}` fills part of an input; the rest still holds the last batch, and the region {what}",
         help="clear the rest first: `static[n:].zero_()`, or mask by the true length in the region",
     )

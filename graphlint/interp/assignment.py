@@ -12,7 +12,7 @@ from graphlint.interp.carried import global_key, is_kept, is_put_back
 from graphlint.interp.dispatch import element, item
 from graphlint.interp.frame import Frame
 from graphlint.interp.indexing import store_item
-from graphlint.interp.mutation import assign_attribute, report_entry, set_named
+from graphlint.interp.mutation import assign_attribute, lengthened, report_entry, report_longer, set_named
 from graphlint.types import Confidence
 from graphlint.values import (
     Nothing,
@@ -48,6 +48,8 @@ def assign(frame: Frame, target: ast.expr, value: Value, node: ast.AST, augmente
             store_item(frame, held, frame.eval(target.slice), value, target)
             if isinstance(value, Number) and isinstance(node, ast.Assign):
                 report_entry(frame, target, node)
+            elif (made := lengthened(target, node)) is not None:
+                report_longer(frame, target, made)
         case ast.Tuple(elts=targets) | ast.List(elts=targets):
             _unpack(frame, targets, value, node)
         case ast.Starred(value=inner):

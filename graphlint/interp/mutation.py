@@ -18,12 +18,13 @@ from graphlint.interp.carried import (
 )
 from graphlint.interp.dispatch import apply
 from graphlint.interp.frame import Frame
-from graphlint.interp.members import may_be_part, reach, sets, writes
+from graphlint.interp.members import late_writers, may_be_part, reach, sets, writes
 from graphlint.interp.moving import flips, is_undone, moves_on
 from graphlint.interp.objects import is_followed, record_of, store_attribute
 from graphlint.interp.rebinding import carries_nothing
 from graphlint.interp.record import Deferred, Effect, as_member, note_brought
-from graphlint.syntax import nested, spelled, stands_in, stored, walk
+from graphlint.site_events import GrowingState
+from graphlint.syntax import last, nested, spelled, stands_in, stored, walk
 from graphlint.types import Confidence
 from graphlint.values import (
     Arguments,
@@ -202,8 +203,11 @@ def _report(frame: Frame, owner: Value, target: ast.Attribute, value: Value, nod
         harmless = harmless or (not moves_on(node, text) and carries_nothing(frame, lasting, target))
         given = node.value if isinstance(node, ast.Assign) else None
         harmless = harmless or (given is not None and is_given_back(frame.machine.project, frame.summary.decl, text, given))
+        harmless = harmless or _stands_still(frame, lasting, target, given)
         sure = Confidence.POSSIBLE if harmless else Confidence.CERTAIN
         frame.emit(Rebound, node, sure, target=text, buffer=buffer, keys=keys if len(keys) == len(lasting) else ())
+        if sure is Confidence.CERTAIN and (made := lengthened(target, node)) is not None:
+            frame.emit(GrowingState, made, target=text)
         for key in keys:
             frame.touch(key, is_store=True)
         return
@@ -270,6 +274,28 @@ def _is_of_call(frame: Frame, holder: ast.expr) -> bool:
     return bool(owners) and all(each.fresh or is_building(frame, each) for each in owners)
 
 
+JOINS = frozenset({"cat", "concat", "hstack", "vstack"})
+
+
+def lengthened(target: ast.expr, node: ast.AST) -> ast.Call | None:
+    """The `cat` of `self.keys[i] = torch.cat([self.keys[i], k])`, which binds something to itself with more behind it."""
+    value = node.value if isinstance(node, ast.Assign) else None
+    arms = (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,)
+    for made in arms:
+        if not isinstance(made, ast.Call) or last(made.func) not in JOINS:
+            continue
+        text = spelled(target)
+        if any(type(part) is type(target) and spelled(part) == text for part in walk(made) if isinstance(part, ast.expr)):
+            return made
+    return None
+
+
+def report_longer(frame: Frame, target: ast.Subscript, made: ast.Call) -> None:
+    """An entry of what outlives the call gets longer in every one."""
+    if isinstance(target.value, ast.Attribute) and not _is_of_call(frame, target.value.value):
+        frame.emit(GrowingState, made, target=spelled(target))
+
+
 READ_FIRST = "it is read before"
 
 
@@ -300,6 +326,15 @@ def _filled_along(body: list[ast.stmt], target: ast.Attribute) -> frozenset[str]
     bound = (to for each in nested(body) for to in stored(each) if isinstance(to, ast.Attribute))
     owner = spelled(target.value)
     return frozenset(spelled(to) for to in bound if spelled(to.value) == owner)
+
+
+def _stands_still(frame: Frame, owners: list[Instance], target: ast.Attribute, given: ast.expr | None) -> bool:
+    """`self.freq = self.long_freq`: whether what is bound is a buffer that nobody binds anew, and stays where it is."""
+    if not isinstance(given, ast.Attribute) or spelled(given.value) != spelled(target.value):
+        return False
+    return all(
+        _is_buffer(frame, each, given.attr) and not late_writers(frame.machine, each.decl, given.attr) for each in owners
+    )
 
 
 def _is_buffer(frame: Frame, member: Instance, name: str) -> bool:

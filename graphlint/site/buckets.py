@@ -178,11 +178,13 @@ def padding(story: Story) -> Told:
             if not _is_part(act, captured) or story.is_captured(index):
                 continue
             replay = next(story.replays(captured, index), None)
-            marked = replay is not None and _is_marked(story, captured, act, replay)
-            if replay is not None and mixes is not None and not marked and not _is_cleared(story, captured, index, replay):
-                yield region(captured, story.acts), tell(PaddingLeft, act, sure=mixes, target=act.text)
-            if replay is not None:
-                yield from _returned(story, captured, act)
+            if replay is None:
+                continue
+            addresses = _is_address(story, captured, act.thing.owner)
+            sure = Confidence.LIKELY if addresses else None if _is_marked(story, captured, act, replay) else mixes
+            if sure is not None and not _is_cleared(story, captured, index, replay):
+                yield region(captured, story.acts), tell(PaddingLeft, act, sure=sure, target=act.text, places=addresses)
+            yield from _returned(story, captured, act)
 
 
 def _is_part(act: Act, captured: Captured) -> bool:
@@ -190,6 +192,25 @@ def _is_part(act: Act, captured: Captured) -> bool:
     if not act.is_partial or id(act.thing.owner) not in captured.reads or cut is None:
         return False
     return cut.lower is None or not _is_constant(act)
+
+
+PLACING = frozenset({
+    "index_copy_", "index_add_", "index_fill_", "index_put_", "index_reduce_",
+    "scatter_", "scatter_add_", "scatter_reduce_",
+})  # fmt: skip
+
+
+def _is_address(story: Story, captured: Captured, owner: Thing) -> bool:
+    """Whether an input says where a region writes: what is left of it makes the region write there again."""
+    placed: set[int] = set()
+    for _, act in story.between(captured.begin, captured.end, Verb.WRITE):
+        targets = act.node.targets if isinstance(act.node, ast.Assign) else ()
+        slices = (each.slice for each in targets if isinstance(each, ast.Subscript))
+        placed |= {id(part) for each in slices for part in walk(each)}
+    for _, act in story.between(captured.begin, captured.end, Verb.READ, Verb.LOAD):
+        if act.thing.owner is owner and (id(act.node) in placed or last_called(act.node) in PLACING):
+            return True
+    return False
 
 
 def _cut(act: Act) -> ast.Slice | None:
@@ -277,6 +298,7 @@ def _returned(story: Story, captured: Captured, filled: Act) -> Told:
             and not _is_sliced(act.node)
             and not _is_cut_out(captured, act.thing)
             and not _is_number(act.node)
+            and not _is_reduced(act.thing)
         ):
             yield region(captured, story.acts), tell(PaddingReturned, act, target=act.text)
 
@@ -297,6 +319,24 @@ def _is_cut_out(captured: Captured, thing: Thing) -> bool:
             return True
         views.append(view.base)
     return False
+
+
+def _is_reduced(thing: Thing) -> bool:
+    """Whether a tensor, or what it was copied from, has no rows of the bucket: a sum or the like took them together."""
+    for each in (thing, *thing.made_by):
+        call = each.node if isinstance(each.node, ast.Call) else None
+        if call is not None and isinstance(call.func, ast.Attribute) and call.func.attr in REDUCING and _is_over_rows(call):
+            return True
+    return False
+
+
+def _is_over_rows(call: ast.Call) -> bool:
+    words = {word.arg: word.value for word in call.keywords}
+    given = words.get("dim") or words.get("axis") or (call.args[0] if call.args else None)
+    return given is None or (isinstance(given, ast.Constant) and given.value == 0)
+
+
+REDUCING = frozenset({"sum", "mean", "amax", "amin", "logsumexp", "prod", "std", "var", "norm"})
 
 
 def _is_number(node: ast.AST) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from graphlint.events import Event
@@ -26,6 +27,28 @@ def cached(story: Story) -> Told:
             if made is not None and bound is not None:
                 sure = Confidence.LIKELY if bound <= SMALL else Confidence.POSSIBLE
                 yield region(captured, story.acts), tell(CachedTensor, made, sure=sure, function=made.frame.function)
+        for _, act in story.between(captured.begin, captured.end, Verb.BIND, Verb.KEEP):
+            if act.thing.kind is Kind.TENSOR and _is_stored(act, captured) and _is_dropped(act):
+                yield region(captured, story.acts), tell(CachedTensor, act, function=act.frame.function)
+
+
+def _is_stored(act: Act, captured: Captured) -> bool:
+    """Whether an act puts something into a container that was there before the region."""
+    if act.verb is Verb.KEEP:
+        return act.name == "entry" and act.other is not None and act.other.born < captured.begin
+    return act.slot is not None and act.slot.key.startswith("[") and _outlives(act, captured)
+
+
+DROPPING = r"(?<![\w.]){name}\.(?:popitem|pop|clear)\(|\bdel {name}\["
+
+
+def _is_dropped(act: Act) -> bool:
+    """Whether the file of an act that stores an entry takes entries out of the same dictionary again."""
+    target = act.node.targets[0] if isinstance(act.node, ast.Assign) else None
+    if not isinstance(target, ast.Subscript):
+        return False
+    name = ast.unparse(target.value)
+    return re.search(DROPPING.format(name=re.escape(name)), act.frame.module.source.text) is not None
 
 
 def _bound(act: Act) -> int | None:
@@ -69,7 +92,7 @@ def growing(story: Story) -> Told:
 
 def _closes(bind: Act, grow: Act) -> bool:
     """Whether a result of `cat` ends up in the very slot that one of its parts came from."""
-    if bind.slot is None or not isinstance(bind.slot.holder, Thing) or bind.slot.key.startswith("["):
+    if bind.slot is None or not isinstance(bind.slot.holder, Thing):
         return False
     return any(grow.thing is part for part in _parts(bind.thing)) and _comes_from(grow.thing, bind.other)
 
