@@ -298,7 +298,7 @@ def _returned(story: Story, captured: Captured, filled: Act) -> Told:
             and not _is_sliced(act.node)
             and not _is_cut_out(captured, act.thing)
             and not _is_number(act.node)
-            and not _is_reduced(act.thing)
+            and not _is_reduced(captured, act.thing)
         ):
             yield region(captured, story.acts), tell(PaddingReturned, act, target=act.text)
 
@@ -321,10 +321,10 @@ def _is_cut_out(captured: Captured, thing: Thing) -> bool:
     return False
 
 
-def _is_reduced(thing: Thing) -> bool:
-    """Whether a tensor, or what it was copied from, has no rows of the bucket: a sum or the like took them together."""
+def _is_reduced(captured: Captured, thing: Thing) -> bool:
+    """Whether a result, or what a copy was made of, has no rows of the bucket: the region took them together."""
     for each in (thing, *thing.made_by):
-        call = each.node if isinstance(each.node, ast.Call) else None
+        call = each.node if isinstance(each.node, ast.Call) and captured.made(each) else None
         if call is not None and isinstance(call.func, ast.Attribute) and call.func.attr in REDUCING and _is_over_rows(call):
             return True
     return False
