@@ -11,7 +11,7 @@ in (`arm`), and calls stand in that order for what is done in them.
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from graphlint.project import FunctionDecl, Module, Project
@@ -259,16 +259,33 @@ def _holder(value: ast.expr) -> str:
 
 
 def is_put_back(decl: FunctionDecl, text: str) -> bool:
-    """Whether a function keeps what an attribute or a global holds, and binds it again: `a = x.a; ...; x.a = a`."""
-    body = decl.every(ast.Assign)
+    """Whether a function keeps what an attribute or a global holds, and binds it again: `a = x.a; ...; x.a = a`.
+
+    A context manager keeps it in `__enter__` and binds it again in `__exit__`.
+    """
+    body = [each for part in _both_ends(decl) for each in part.every(ast.Assign)]
     kept = {
-        name.id
+        spelled(name)
         for each in body
         if isinstance(each.value, (ast.Attribute, ast.Name)) and spelled(each.value) == text
         for name in each.targets
-        if isinstance(name, ast.Name)
+        if isinstance(name, (ast.Name, ast.Attribute))
     }
     return bool(kept) and any(
-        isinstance(each.value, ast.Name) and each.value.id in kept and any(spelled(to) == text for to in each.targets)
+        spelled(each.value) in kept and any(spelled(to) == text for to in each.targets)
         for each in body
+        if isinstance(each.value, (ast.Name, ast.Attribute))
     )
+
+
+ENDS = ("__enter__", "__exit__")
+
+
+def _both_ends(decl: FunctionDecl) -> Iterator[FunctionDecl]:
+    """A function, and the other end of the context manager that it is one end of."""
+    yield decl
+    owner = decl.owner
+    for name in ENDS if owner is not None and decl.name in ENDS else ():
+        symbol = owner.members.get(name, (None,))[-1] if owner is not None and name != decl.name else None
+        if isinstance(symbol, ast.FunctionDef):
+            yield decl.module.function(symbol, owner, name)

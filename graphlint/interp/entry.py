@@ -128,6 +128,9 @@ def _open(default: Value) -> Value:
             return loosened(default)
         case Seq(items=items) if items is not None:
             return Seq(default.form, None, _open(default.element())) if items else default
+        case Tensor(place=Place.HOST):
+            # Whoever leaves it out has it on the host; it is there for callers that start from nothing.
+            return default.replace(sure=Confidence.POSSIBLE)
     return default
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from graphlint.project import FunctionDecl
-from graphlint.syntax import spelled, walk
+from graphlint.syntax import last, spelled, walk
 
 OPPOSITE = {ast.Add: ast.Sub, ast.Sub: ast.Add}
 TAKING = frozenset({"pop", "popleft", "clear", "remove"})
@@ -59,3 +59,17 @@ def _called(decl: FunctionDecl, text: str) -> set[str]:
         for each in decl.every(ast.Call)
         if isinstance(each.func, ast.Attribute) and spelled(each.func.value) == text
     }
+
+
+def sets_back(decl: FunctionDecl | None, setter: str) -> bool:
+    """Whether a function fetches a state and sets that again: `before = get_rng_state()`, `set_rng_state(before)`."""
+    what = setter.rpartition(".")[2]
+    if decl is None or not what.startswith("set_"):
+        return False
+    fetched = [each for each in decl.every(ast.Assign) if _calls(each.value, f"get_{what[4:]}")]
+    kept = {spelled(name) for each in fetched for name in each.targets}
+    return any(_calls(each, what) and any(spelled(given) in kept for given in each.args) for each in decl.every(ast.Call))
+
+
+def _calls(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Call) and last(node.func) == name

@@ -15,6 +15,7 @@ from graphlint.effects.table import happens
 from graphlint.interp import untraced, warmth
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
+from graphlint.interp.moving import sets_back
 from graphlint.project import FunctionDecl
 from graphlint.syntax import last, stands_in, walk
 from graphlint.types import Confidence, Target
@@ -140,6 +141,15 @@ def _break(frame: Frame, call: str, why: str, node: ast.AST, sure: Confidence) -
         seen[said] = seen[events.GraphBreak, frame.span(node)]
 
 
+def _seed(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, sure: Confidence) -> None:
+    """The state of a generator; that of the host is as it was where a function keeps it and sets it again.
+
+    That of the device is not: what the region drew has moved it on in every replay.
+    """
+    kept = not row.name.startswith("torch.cuda.") and sets_back(frame.summary.decl, short(row))
+    _state(frame, row, effect, facts, node, min(sure, Confidence.POSSIBLE if kept else Confidence.LIKELY))
+
+
 def _state(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, sure: Confidence) -> None:
     frame.emit(events.HostMutation, node, sure, target=short(row), what="call", why=effect.why)
 
@@ -233,7 +243,7 @@ EMITTERS: dict[str, Emitter] = {
     "pinned": lambda f, row, e, facts, node, sure: f.emit(events.PinnedMemory, node, sure, call=short(row)),
     "hostrandom": _draw,
     "generator": _generator,
-    "seed": lambda f, row, e, facts, node, sure: _state(f, row, e, facts, node, min(sure, Confidence.LIKELY)),
+    "seed": _seed,
     "clock": _clock,
     "state": _state,
     "backward": lambda f, row, e, facts, node, sure: f.emit(
