@@ -115,6 +115,25 @@ def test_a_wrong_configuration_is_shown_once(tmp_path: Path) -> None:
     play(tmp_path, scene)
 
 
+def test_a_buffer_that_was_never_saved_is_checked(tmp_path: Path) -> None:
+    address = "untitled:Untitled-1"
+
+    async def scene(editor: Editor) -> None:
+        for where, language in ((address, "python"), ("untitled:Untitled-2", "markdown")):
+            item = lsp.TextDocumentItem(where, language, 0, FAULTY)
+            editor.client.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
+        await editor.until(lambda: any(editor.told.get(address, [])))
+        ((found,),) = editor.told[address]
+        document = lsp.TextDocumentIdentifier(address)
+        page = await editor.client.text_document_hover_async(lsp.HoverParams(document, found.range.start))
+        assert page is not None
+        editor.client.text_document_did_close(lsp.DidCloseTextDocumentParams(document))
+        await editor.until(lambda: editor.told[address][-1] == [])
+        assert set(editor.told) == {address}
+
+    play(tmp_path, scene)
+
+
 def test_a_line_ends_where_the_protocol_says(tmp_path: Path) -> None:
     odd = 'NOTE = "\u2028\x0c"\n'
 

@@ -66,10 +66,13 @@ def saved(server: Server, params: lsp.DidSaveTextDocumentParams) -> None:
 
 def closed(server: Server, params: lsp.DidCloseTextDocumentParams) -> None:
     """What others rest on is from now on what is on disk."""
-    path = convert.path(params.text_document.uri)
+    address = params.text_document.uri
+    path = server.path(address)
+    if server.documents.get(path) == (address,):
+        del server.documents[path]
     if server.desk(path).open.pop(path, None) is not None:
         check_again(server, [server.desk(path)])
-    server.show(params.text_document.uri, [])
+    server.show(address, [])
 
 
 def opened_notebook(server: Server, params: lsp.DidOpenNotebookDocumentParams) -> None:

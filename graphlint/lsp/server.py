@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -33,18 +34,21 @@ PATIENCE = 1.0
 """Seconds after which it is shown that a check is under way."""
 STACK = 256 << 20
 """Bytes of stack of the thread that checks: expressions of generated code nest deeply."""
+UNSAVED = "untitled:"
+"""How the address begins of a buffer that was never saved."""
 T = TypeVar("T")
 
 
 class Server(LanguageServer):
     """A server with its desks, by their roots; `generation` counts what makes a check that is still running useless.
 
-    `cells` are the addresses of the cells of each notebook that is open as one.
+    `documents` are, by path, the addresses of what is open otherwise than as a file: the cells of a notebook, or a buffer
+    that was never saved, which is given a path in the first folder.
     """
 
     def __init__(self) -> None:
         super().__init__("graphlint", __version__, notebook_document_sync=notebooks.SYNC)
-        self.cells: dict[str, tuple[str, ...]] = {}
+        self.documents: dict[str, tuple[str, ...]] = {}
         self.desks = [Desk(Path.cwd())]
         self.generation: Counter[Path] = Counter()
         self.pending: dict[Path, asyncio.Task[None]] = {}
@@ -103,12 +107,12 @@ class Server(LanguageServer):
     def address(self, file: str) -> str:
         """Where an editor has a reported file, or a cell of one."""
         name, cell = notebook.split(file)
-        known = self.cells.get(os.path.abspath(name), ()) if cell is not None or name.endswith(notebook.SUFFIX) else ()
+        known = self.documents.get(os.path.abspath(name), ())
         return known[min(cell or 1, len(known)) - 1] if known else convert.uri(file)
 
     def path(self, address: str) -> str:
-        """The file of an address, or the notebook of a cell; empty for what is neither."""
-        return next((path for path, cells in self.cells.items() if address in cells), "") or convert.path(address)
+        """The file of an address, the notebook of a cell, or the path that a buffer was given; empty for what is none."""
+        return next((path for path, every in self.documents.items() if address in every), "") or convert.path(address)
 
     def later(self, desk: Desk, delay: float, thorough: bool) -> None:
         """Check after a delay, in the place of what was going to be checked."""
@@ -145,9 +149,9 @@ class Server(LanguageServer):
         writer = self.writer(desk, desk.report)
         for path in sorted(desk.open):
             # A notebook that is open as text has none: places in cells say nothing of its lines.
-            is_text = path.endswith(notebook.SUFFIX) and path not in self.cells
+            is_text = path.endswith(notebook.SUFFIX) and path not in self.documents
             found = [] if is_text else desk.findings(path)
-            for there in self.cells.get(path, (convert.uri(path),)):
+            for there in self.documents.get(path, (self.address(path),)):
                 self.show(there, [writer.diagnostic(each) for each in found if writer.address(each.span.file) == there])
 
     def show(self, address: str, found: list[lsp.Diagnostic]) -> None:
@@ -155,10 +159,15 @@ class Server(LanguageServer):
 
     def held(self, address: str) -> str:
         """Take over the text of a buffer; gives its path, or nothing for what is no Python file."""
-        path = convert.path(address)
+        document = self.workspace.get_text_document(address)
+        path = self.path(address)
+        if address.startswith(UNSAVED) and document.language_id == "python" and not path:
+            name = re.sub(r"\W+", "_", address.removeprefix(UNSAVED))
+            path = os.path.abspath(os.path.join(self.desks[0].root, f"{name}.py"))
+            self.documents[path] = (address,)
         if not path.endswith((".py", ".ipynb")):
             return ""
-        self.desk(path).open[path] = self.workspace.get_text_document(address).source.encode(errors="replace")
+        self.desk(path).open[path] = document.source.encode(errors="replace")
         return path
 
     def held_notebook(self, address: str) -> str:
@@ -169,13 +178,13 @@ class Server(LanguageServer):
             return ""
         cells = tuple(each.document for each in document.cells if each.kind == lsp.NotebookCellKind.Code)
         self.forget(path, cells)
-        self.cells[path] = cells
+        self.documents[path] = cells
         self.desk(path).open[path] = notebooks.data(cells, lambda each: self.workspace.get_text_document(each).source)
         return path
 
     def forget(self, path: str, kept: tuple[str, ...] = ()) -> None:
-        """Take the findings away from the cells of a notebook that are gone."""
-        for each in self.cells.pop(path, ()):
+        """Take the findings away from documents of a path that are gone."""
+        for each in self.documents.pop(path, ()):
             if each not in kept:
                 self.show(each, [])
 
