@@ -218,7 +218,7 @@ class HostOperand(Event):
 
 @fact
 class FrozenScalar(Event):
-    """The value of a host tensor or number that changes between calls, or its address, is recorded once."""
+    """What a host tensor or number that changes between calls holds, where it lies or how it decides is recorded once."""
 
     what: str
     recorded: str = "value"

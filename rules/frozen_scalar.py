@@ -42,6 +42,12 @@ from graphlint.types import Finding
 
 @rule("GL406", on=FrozenScalar, predicts="stale")
 def frozen_scalar(event: FrozenScalar) -> Finding | None:
+    if event.recorded == "branch":
+        return finding(
+            event,
+            f"`{event.text}` asks a number that calls move on: every replay goes the way of the capture",
+            help="decide outside the region, with a graph for each way, or select on the device with `torch.where`",
+        )
     return finding(
         event,
         f"`{event.text}` computes with a {event.what} whose {event.recorded} is recorded at capture",

@@ -47,6 +47,12 @@ from graphlint.types import Finding
 
 @rule("GL505", on=InputRebound, predicts="stale")
 def input_rebound(event: InputRebound) -> Finding | None:
+    if event.is_host:
+        return finding(
+            event,
+            f"the {event.place} `{event.target}` is bound to something new; replays compute with the value of the capture",
+            help="keep the value in a device tensor and `fill_` it before each replay",
+        )
     return finding(
         event,
         f"the {event.place} `{event.target}` is bound to something new; replays read the tensor of the capture",

@@ -84,8 +84,9 @@ def eval_slice(frame: Frame, node: ast.Slice) -> Value:
 @register(ITEMS, Tensor)
 def tensor_item(frame: Frame, tensor: Tensor, index: Value, node: ast.AST) -> Value:
     """`tensor[index]`."""
-    if isinstance(index, Text):
+    if isinstance(index, Text) and (index.value is not None or tensor.sure is Confidence.POSSIBLE):
         return Unknown()
+    # What is a tensor is indexed by a key of a dictionary that is a number: `for row, g in self.gens.items()`.
     for part, place in _parts(index, node):
         for member in members(part):
             _read_part(frame, tensor, member, place, node)

@@ -45,7 +45,7 @@ def truth(walker: Walker, test: ast.expr) -> bool | None:
             known = truth(walker, inner)
             return None if known is None else not known
         case ast.Compare(left=left) if (absent := against_none(test)) is not None:
-            known = _is_none(_looked_at(walker, left))
+            known = _is_none(looked_at(walker, left))
             return known if known is None or absent else not known
         case ast.Constant(value=value):
             return bool(value)
@@ -55,7 +55,7 @@ def truth(walker: Walker, test: ast.expr) -> bool | None:
     return True if thing.kind in (Kind.GRAPH, Kind.MODULE, Kind.INSTANCE) else None
 
 
-def _looked_at(walker: Walker, node: ast.expr) -> Thing:
+def looked_at(walker: Walker, node: ast.expr) -> Thing:
     """What a name or attribute stands for, where nothing of it is asked but whether it is there: that is no reading."""
     before = len(walker.acts)
     thing = walker.evaluate(node)
@@ -93,13 +93,20 @@ def _attribute(walker: Walker, node: ast.Attribute) -> Thing:
 
 def _subscript(walker: Walker, node: ast.Subscript) -> Thing:
     base = walker.evaluate(node.value)
-    if not isinstance(node.slice, ast.Slice):
-        walker.evaluate(node.slice)
+    walker.evaluate(node.slice)
     if isinstance(node.slice, ast.Constant) or base.kind is Kind.CONTAINER:
         return _entry(walker, base, node)
     if base.kind is Kind.MODULE:
         return next(iter(base.slots.values()), walker.thing(Kind.UNKNOWN, node))
     return walker.thing(Kind.TENSOR if base.kind is Kind.TENSOR else Kind.UNKNOWN, node, name="view", base=base)
+
+
+def _slice(walker: Walker, node: ast.Slice) -> Thing:
+    """The bounds of a slice that some object holds; a variable bounds what is written for each replay as well."""
+    for bound in (node.lower, node.upper):
+        if isinstance(bound, (ast.Attribute, ast.Subscript)):
+            walker.evaluate(bound)
+    return walker.thing(Kind.UNKNOWN, node)
 
 
 def _entry(walker: Walker, base: Thing, node: ast.Subscript) -> Thing:
@@ -172,7 +179,7 @@ def _dict(walker: Walker, node: ast.Dict) -> Thing:
 def _comparison(walker: Walker, node: ast.Compare) -> Thing:
     if against_none(node) is None:
         return _operation(walker, node)
-    _looked_at(walker, node.left)
+    looked_at(walker, node.left)
     return walker.thing(Kind.UNKNOWN, node)
 
 
@@ -289,6 +296,7 @@ HANDLERS: dict[type[ast.expr], Callable[..., Thing]] = {
     ast.Name: _name,
     ast.Attribute: _attribute,
     ast.Subscript: _subscript,
+    ast.Slice: _slice,
     ast.Call: call,
     ast.Tuple: _sequence,
     ast.List: _sequence,

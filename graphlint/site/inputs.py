@@ -18,6 +18,9 @@ Told = Iterator[tuple[Region, Event]]
 GROUPS = ("torch.distributed.new_group", "torch.distributed.new_subgroups")
 """Calls whose results torch keeps until the process group is destroyed."""
 
+HOST = (Kind.NUMBER, Kind.CONSTANT)
+"""Kinds of values that Python computes with."""
+
 
 def rebound(story: Story) -> Told:
     """A slot that a region read is bound to something else before a replay."""
@@ -32,7 +35,9 @@ def rebound(story: Story) -> Told:
             if _moves_on(story, act) or _is_put_back(story, captured, act):
                 continue
             if not story.is_captured(index) and _is_lost(story, captured, index, act, before) and not fills(act):
-                yield region(captured, story.acts), tell(InputRebound, act, target=_written(act), place=_place(act.slot))
+                host = act.thing.kind in HOST or (before.kind in HOST and act.thing.kind is not Kind.TENSOR)
+                found = tell(InputRebound, act, target=_written(act), place=_place(act.slot), is_host=host)
+                yield region(captured, story.acts), found
 
 
 def _is_put_back(story: Story, captured: Captured, act: Act) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from graphlint.project import imported
 from graphlint.site.acts import Verb
-from graphlint.site.expressions import element, entry, is_generator, is_slice, truth
+from graphlint.site.expressions import element, entry, is_generator, is_slice, looked_at, truth
 from graphlint.site.iteration import ROUNDS, advanced, over_call, over_object
 from graphlint.site.mentions import mentions
 from graphlint.site.things import Kind, Slot, Thing
@@ -59,7 +59,9 @@ def _part(walker: Walker, value: Thing, place: int, node: ast.AST) -> Thing:
 
 
 def _store(walker: Walker, base: Thing, index: ast.expr, value: Thing, node: ast.AST) -> None:
-    inner = walker.evaluate(index) if not isinstance(index, ast.Slice) else None
+    # Under which key a result is kept is nothing that the graph computes with.
+    weigh = looked_at if base.kind is Kind.CONTAINER else Walker.evaluate
+    inner = weigh(walker, index) if not isinstance(index, ast.Slice) else None
     if base.kind is Kind.CONTAINER and is_slice(index):
         # Which items a slice replaces is not known.
         walker.bind(Slot(base, "[*]"), value, node)
