@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from graphlint.commands import mend
+from graphlint.errors import UsageError
 from graphlint.fix.marks import Form, edits
 from graphlint.fix.splice import spliced
 from graphlint.fix.tree import Tree
@@ -151,6 +153,19 @@ def test_a_mark_without_a_reason_is_not_added_to_where_reasons_are_needed() -> N
     for need, line in ((False, 1), (True, 2)):
         new = spliced(data, edits(Tree(parse_bytes(data, "x.py")), found, Form(NAMES, "why", need))).decode()
         assert len(new.splitlines()) == line
+
+
+def test_nothing_is_written_if_one_file_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = {str(tmp_path / name): b"new" for name in ("a.py", "b.py")}
+    for file in texts:
+        Path(file).write_bytes(b"old")
+    monkeypatch.setattr("os.access", lambda path, mode: not str(path).endswith("b.py"))
+    with pytest.raises(UsageError, match=r"b\.py` cannot be written"):
+        mend.write(texts)
+    assert [Path(file).read_bytes() for file in texts] == [b"old", b"old"]
+    monkeypatch.setattr("os.access", lambda path, mode: True)
+    mend.write(texts)
+    assert [Path(file).read_bytes() for file in texts] == [b"new", b"new"]
 
 
 def test_git_applies_what_diff_shows(tmp_path: Path) -> None:

@@ -126,7 +126,11 @@ def _tree(data: bytes, file: str) -> Tree:
 
 
 def write(texts: Mapping[str, bytes]) -> None:
-    """Write files; raises `UsageError` for one that cannot be written."""
+    """Write all files or, where it shows before that one cannot be written, none; raises `UsageError`."""
+    for file in texts:
+        if not os.access(file, os.W_OK):
+            hint = "nothing was changed; make it writable, or leave it out with `--exclude`"
+            raise UsageError(f"`{file}` cannot be written", hint)
     for file, text in texts.items():
         try:
             Path(file).write_bytes(text)
