@@ -178,9 +178,17 @@ def _ignored(story: Story, captured: Captured, replay: Act) -> set[str]:
         if is_data and loop.thing is not None and captured.graph not in loop.thing.family():
             inside = [act for act in story.acts[captured.end :] if loop.node in [layer.node for layer in act.layers]]
             return _unused_targets(captured, _of_data(loop.node), inside)
-    if replay.frame.caller is None and replay.frame is not root(story.acts[captured.begin].frame):
+    if not _is_around(replay.frame, story.acts[captured.begin].frame):
         return _unused_arguments(story, captured, replay)
     return set()
+
+
+def _is_around(frame: Frame, inner: Frame) -> bool:
+    """Whether one call leads to another, or is the same."""
+    each: Frame | None = inner
+    while each is not None and each is not frame:
+        each = each.caller
+    return each is frame
 
 
 def _of_data(loop: ast.For | ast.AsyncFor) -> ast.expr:
@@ -229,13 +237,19 @@ def _unused_arguments(story: Story, captured: Captured, replay: Act) -> set[str]
     """Arguments that are never looked at although an input is called after them."""
     own = [act for act in story.acts if act.frame is replay.frame]
     loaded = {act.slot.key for act in own if act.verb is Verb.LOAD and act.slot is not None}
-    written = {id(act.thing.owner) for act in story.acts if act.verb is Verb.WRITE and root(act.frame) is replay.frame}
+    writes = (act for act in story.acts if act.verb is Verb.WRITE and _is_around(replay.frame, act.frame))
+    written = {id(act.thing.owner) for act in writes}
     inputs = {slot.key: thing for slot, thing in captured.inputs.items() if id(thing.owner) not in written}
     found: set[str] = set()
     for name in _parameters(story, replay) - loaded:
-        if written and any(name in key and thing.kind is Kind.TENSOR for key, thing in inputs.items()):
+        if written and any(_is_for(key, thing, name) for key, thing in inputs.items()):
             found.add(name)
     return found
+
+
+def _is_for(key: str, thing: Thing, name: str) -> bool:
+    """Whether what is kept under a key takes an argument of a name: `static_mask` takes `mask`."""
+    return name in (key if thing.kind is Kind.TENSOR else key.split("_") if thing.kind is Kind.UNKNOWN else ())
 
 
 def _parameters(story: Story, replay: Act) -> set[str]:
