@@ -111,7 +111,9 @@ def drifting_in_class(machine: Machine, decl: ClassDecl, name: str, number: Numb
 
 def drifting_entry(frame: Frame, node: ast.Subscript, number: Number) -> Number:
     """The number of an entry, as one that other calls move where its file counts on the entry of something that lasts."""
-    known = counted(frame.machine, frame.module) if number.origin in (Origin.CONST, Origin.CONFIG) else ()
+    # What a constructor counts stands still once the object is made.
+    is_still = not frame.recording or number.origin not in (Origin.CONST, Origin.CONFIG)
+    known = () if is_still else counted(frame.machine, frame.module)
     if not known or not _outlives(frame, node.value) or spelled(node) not in known:
         return number
     return Number(number.kind, None, Origin.STATE)

@@ -23,8 +23,9 @@ from graphlint.interp.moving import flips, is_undone, moves_on
 from graphlint.interp.objects import is_followed, record_of, store_attribute
 from graphlint.interp.rebinding import carries_nothing
 from graphlint.interp.record import Deferred, Effect, as_member, note_brought
+from graphlint.project import FunctionDecl
 from graphlint.site_events import GrowingState
-from graphlint.syntax import last, nested, spelled, stands_in, stored, walk
+from graphlint.syntax import last, last_called, nested, spelled, stands_in, stored, walk
 from graphlint.types import Confidence
 from graphlint.values import (
     Arguments,
@@ -253,6 +254,8 @@ def report_stored(frame: Frame, target: ast.Subscript) -> None:
     decl, container = frame.summary.decl, target.value
     if isinstance(container, ast.Attribute) and _is_of_call(frame, container.value):
         return
+    if decl is not None and isinstance(container, ast.Name) and _is_made_here(decl, container.id, target):
+        return
     kept = decl is not None and (is_kept(decl, spelled(container), target) or is_found_empty(decl, target))
     # What a method is given is the region's input, of which the capture site tells.
     why = READ_FIRST if decl is not None and frame.receiver is None and reads_first(decl, target) else ""
@@ -296,6 +299,18 @@ def report_longer(frame: Frame, target: ast.Subscript, made: ast.Call) -> None:
         frame.emit(GrowingState, made, target=spelled(target))
 
 
+def _is_made_here(decl: FunctionDecl, name: str, target: ast.Subscript) -> bool:
+    """Whether a variable is a container of this call: `*args` and `**kwargs`, and one that was made before the store."""
+    given = decl.node.args
+    if name in (each.arg for each in (given.vararg, given.kwarg) if each is not None):
+        return True
+    before = (each for each in decl.every(ast.Assign) if each.lineno < target.lineno)
+    made = (each.value for each in before if any(isinstance(to, ast.Name) and to.id == name for to in each.targets))
+    return any(isinstance(each, MAKING) or (isinstance(each, ast.Call) and last_called(each) in COPYING) for each in made)
+
+
+MAKING = (ast.Dict, ast.List, ast.DictComp, ast.ListComp)
+COPYING = frozenset({"dict", "list", "copy", "deepcopy"})
 READ_FIRST = "it is read before"
 
 
