@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
+import pytest
 from lsprotocol import types as lsp
 
 from tests.test_cli import FAULTY
@@ -143,3 +148,19 @@ def test_a_line_ends_where_the_protocol_says(tmp_path: Path) -> None:
         assert found.range.start.line == 1 + FAULTY[: FAULTY.index(".item()")].count("\n")
 
     play(tmp_path, scene)
+
+
+@pytest.mark.parametrize(("asks", "status"), [(True, 0), (False, 1)])
+def test_an_end_that_was_not_asked_for_is_a_failure(asks: bool, status: int, tmp_path: Path) -> None:
+    messages: list[dict[str, object]] = [
+        {"id": 1, "method": "initialize", "params": {"processId": None, "rootUri": None, "capabilities": {}}},
+        {"method": "initialized", "params": {}},
+        *([{"id": 2, "method": "shutdown"}] if asks else []),
+        {"method": "exit"},
+    ]
+    bodies = [json.dumps({"jsonrpc": "2.0", **each}).encode() for each in messages]
+    said = b"".join(b"Content-Length: %d\r\n\r\n%b" % (len(each), each) for each in bodies)
+    command = [sys.executable, "-c", "from graphlint.cli import main; main()", "lsp"]
+    settings = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    done = subprocess.run(command, input=said, capture_output=True, cwd=tmp_path, env=settings, timeout=60)
+    assert done.returncode == status

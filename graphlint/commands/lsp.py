@@ -22,5 +22,4 @@ def lsp(stdio: bool) -> None:
         if error.name not in ("pygls", "lsprotocol"):
             raise
         raise InstallError(f"`graphlint lsp` needs `{error.name}`, which is not installed", EXTRA) from None
-    serve.run()
-    sys.exit(0)
+    sys.exit(0 if serve.run() else 1)

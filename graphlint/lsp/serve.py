@@ -31,6 +31,10 @@ def initialized(server: Server, params: lsp.InitializedParams) -> None:
         server.client_register_capability(lsp.RegistrationParams([files]), lambda _: None)
 
 
+def ended(server: Server, params: None) -> None:
+    server.is_ended = True
+
+
 def moved(server: Server, params: lsp.DidChangeWorkspaceFoldersParams) -> None:
     server.settle()
     check_again(server, server.desks)
@@ -159,6 +163,7 @@ def show(server: Server, address: str, line: int, character: int) -> None:
 
 FEATURES: dict[str, Callable[..., object]] = {
     lsp.INITIALIZED: initialized,
+    lsp.SHUTDOWN: ended,
     lsp.TEXT_DOCUMENT_DID_OPEN: opened,
     lsp.TEXT_DOCUMENT_DID_CHANGE: changed,
     lsp.TEXT_DOCUMENT_DID_SAVE: saved,
@@ -183,6 +188,8 @@ def made() -> Server:
     return server
 
 
-def run() -> None:
-    """Serve over stdin and stdout until the client ends it."""
-    made().start_io()
+def run() -> bool:
+    """Serve over stdin and stdout until the client ends it; whether it asked for the end first, as the protocol wants."""
+    server = made()
+    server.start_io()
+    return server.is_ended

@@ -53,6 +53,7 @@ class Server(LanguageServer):
         self.generation: Counter[Path] = Counter()
         self.pending: dict[Path, asyncio.Task[None]] = {}
         self.refused: dict[Path, str] = {}
+        self.is_ended = False
         before = threading.stack_size(STACK)
         self.worker = ThreadPoolExecutor(1, "graphlint")
         self.worker.submit(int).result()  # the thread takes its stack when it starts
