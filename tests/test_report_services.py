@@ -8,6 +8,7 @@ from dataclasses import replace
 import jsonschema
 
 from graphlint.report import github, gitlab, rdjson, sarif
+from graphlint.report.rebased import rebased
 from graphlint.report.sarif import Described
 from graphlint.types import Span, Step
 from tests.sample import READ, REPORT
@@ -87,6 +88,22 @@ def test_reviewdog_and_gitlab_find_the_keys_they_document() -> None:
     known = tuple(replace(each, fingerprint=each.fingerprint or "0" * 16) for each in REPORT.findings)
     issues = json.loads(gitlab.render(replace(REPORT, findings=known)))
     jsonschema.validate(issues, {"type": "array", "items": ISSUE})
+
+
+def test_services_are_told_paths_of_the_repository() -> None:
+    step = Step(Span("../lib/call.py", 3, 0, 3, 4), "f")
+    there = replace(READ, trail=(step,), span=READ.span._replace(file="/else/where.py"))
+    shown = rebased(replace(REPORT, findings=(*REPORT.findings, there)), "tools/gpu")
+    _, broken, read, other = shown.findings
+    assert (read.span.file, other.span.file, other.trail[0].span.file) == (
+        "tools/gpu/src/route.py",
+        "/else/where.py",
+        "tools/lib/call.py",
+    )
+    assert read.fix is not None and read.fix.edits[0].span.file == "tools/gpu/src/route.py"
+    assert shown.unread == (broken.span.file,) == ("tools/gpu/src/old.py",)
+    columns = [each.split("file=")[1].split(",title")[0] for each in github.render(shown).splitlines()]
+    assert columns[2] == "tools/gpu/src/route.py,line=2,endLine=2,col=16,endColumn=29"
 
 
 def test_github_escapes_what_would_end_a_command() -> None:

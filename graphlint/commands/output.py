@@ -20,6 +20,8 @@ from graphlint.types import Report
 
 PEOPLE = ("text", "concise", "github", "markdown")
 FORMATS = (*PEOPLE, "json", "jsonl", "sarif", "gitlab", "junit", "rdjson")
+SERVICES = ("github", "gitlab", "sarif")
+"""The formats of services that take paths for those of a repository, wherever in it something ran."""
 AUTOMATIC = "GITHUB_ACTIONS"
 
 
@@ -87,10 +89,20 @@ def rendered(report: Report, sink: Sink, wanted: Wanted, known: Registry, pieces
     if sink.format == "concise":
         return concise.render(report)
     module = import_module(f"graphlint.report.{sink.format}")
+    folder = _within_repository() if sink.format in SERVICES else ""
+    if folder:
+        report = import_module("graphlint.report.rebased").rebased(report, folder)
     if sink.format == "sarif":
         rules = [module.Described(each.code, each.name, each.summary, each.page) for each in known.pages]
         return str(module.render(report, __version__, rules))
     return str(module.render(report, __version__) if sink.format == "json" else module.render(report))
+
+
+def _within_repository() -> str:
+    """The working folder as the root of its repository names it; empty at the root, or where there is none."""
+    here = Path.cwd()
+    root = next((each for each in (here, *here.parents) if (each / ".git").exists()), here)
+    return "" if root == here else here.relative_to(root).as_posix()
 
 
 def is_coloured(when: str, file: str = "") -> bool:
