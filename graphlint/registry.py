@@ -113,7 +113,8 @@ def registry(rules: Iterable[Rule]) -> Registry:
             raise InstallError(f"`{rule.code}` of rule `{rule.name}` is no code", "a code looks like `GL101`")
         for word in (rule.code, rule.name):
             if word in seen and seen[word] is not rule:
-                raise InstallError(f"the rules `{seen[word].name}` and `{rule.name}` are both called `{word}`")
+                both = f"the rules `{seen[word].name}` and `{rule.name}` are both called `{word}`"
+                raise InstallError(both, "give one of them a code and a name of its own")
             seen[word] = rule
     return Registry(tuple(sorted(set(seen.values()), key=lambda rule: rule.code)))
 
@@ -127,9 +128,11 @@ def declared(module: ModuleType) -> list[Rule]:
 def _judged(rule: Rule, event: Event, region: str) -> Finding | None:
     try:
         found = rule.judge(event)
+        if found is not None and not isinstance(found, Finding):
+            raise TypeError(f"a rule gives a finding or None, not {type(found).__name__}")
+        return None if found is None else completed(rule, found, region)
     except Exception as error:
         return replace(internal(error, event.span, f"rule `{rule.name}` judged this"), region=region)
-    return None if found is None else completed(rule, found, region)
 
 
 def completed(rule: Rule, found: Finding, region: str) -> Finding | None:

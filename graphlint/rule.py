@@ -18,6 +18,7 @@ from graphlint.record import Record, frozen
 from graphlint.types import Confidence, Effect, Finding, Fix, Target
 
 E = TypeVar("E", bound=Event)
+WORDS = tuple(each.value for each in Effect)
 Judge = Callable[[Any], "Finding | None"]
 
 
@@ -49,6 +50,8 @@ def rule(
     """Declare a rule; the decorated function keeps working as a plain function and carries `rule`."""
 
     def declare(judge: Callable[[E], Finding | None]) -> Callable[[E], Finding | None]:
+        if not (isinstance(on, type) and issubclass(on, Event)):
+            raise TypeError(f"`on` takes a class of events, not {on!r}")
         page = sys.modules[judge.__module__].__doc__ or ""
         name = judge.__name__.replace("_", "-")
         declared = Rule(code, name, on, _effect(predicts), _effect(compile), judge, page, gpu)
@@ -59,6 +62,8 @@ def rule(
 
 
 def _effect(word: str | None) -> Effect | None:
+    if word is not None and word not in WORDS:
+        raise ValueError(f"an effect is one of {', '.join(WORDS)}, not {word!r}")
     return None if word is None else Effect(word)
 
 

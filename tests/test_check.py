@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,7 +18,7 @@ from graphlint.interp import interpret
 from graphlint.judge import Read
 from graphlint.ledger import Ledger
 from graphlint.registry import Registry, registry
-from graphlint.rule import Rule, finding
+from graphlint.rule import Judge, Rule, finding
 from graphlint.source import Source, parse
 from graphlint.types import Confidence, Effect, Finding, Region, Report, Span, Step, Target
 from tests.conftest import CheckText
@@ -161,11 +162,15 @@ def test_a_suppression_of_a_hidden_finding_is_needed() -> None:
     assert (report.findings, report.suppressed, report.hidden) == ((), 0, 1)
 
 
-def test_a_failing_rule_loses_only_its_own_findings() -> None:
+@pytest.mark.parametrize(
+    ("judge", "said"),
+    [(fails, "`ZeroDivisionError: no` at `test_check.py:"), (lambda event: 3, "a rule gives a finding or None, not int")],
+)
+def test_a_failing_rule_loses_only_its_own_findings(judge: Judge, said: str) -> None:
     split = GraphBreak(span=SECOND, text="p", construct="print", why="it prints")
-    report = run(told("a", split, read()), rules=registry([READS, SPLITS, FAILS]))
+    report = run(told("a", split, read()), rules=registry([READS, SPLITS, replace(FAILS, judge=judge)]))
     assert [each.code for each in report.findings] == ["GL101", "GL801", "GL905"]
-    assert "`ZeroDivisionError: no` at `test_check.py:" in report.findings[2].message
+    assert said in report.findings[2].message
 
 
 def test_a_failing_interpreter_loses_only_what_comes_after() -> None:
