@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from graphlint.outline import may_bind
+from graphlint.outline import may_bind, mentions
 from graphlint.project import ClassDecl, FunctionDecl, Module
 from graphlint.record import NamedTuple
 from graphlint.source import lines
@@ -58,6 +58,7 @@ class Read:
         self.binders: dict[ClassDecl, dict[str, list[ast.FunctionDef]]] = {}
         self.bound_once: dict[FunctionDecl, dict[str, ast.expr]] = {}
         self.counted: dict[tuple[ClassDecl, str], bool] = {}
+        self.filled: dict[tuple[ClassDecl, str], bool] = {}
         self.moving: dict[Module, frozenset[str]] = {}
         self.reaches: dict[tuple[ClassDecl, str], Reach] = {}
         self.registers: dict[ast.FunctionDef, bool] = {}
@@ -133,6 +134,25 @@ def counted(machine: Machine, module: Module) -> frozenset[str]:
         parts = {each.replace('"', "'") for each in PART.findall(text)}
         known = machine.read.moving[module] = frozenset(moved | parts)
     return known
+
+
+PUTTING = frozenset({"append", "appendleft", "extend", "insert", "pop", "popleft", "add", "remove", "update"})
+
+
+def lengthens(machine: Machine, decl: ClassDecl, name: str) -> bool:
+    """Whether some method other than `__init__` puts something into what an attribute holds, or takes something out."""
+    key = (decl, name)
+    known = machine.read.filled.get(key)
+    if known is None:
+        bases = [base for base in machine.project.mro(decl) if isinstance(base, ClassDecl)]
+        methods = (each for base in bases for each in own_methods(base) if each.name != "__init__")
+        known = machine.read.filled[key] = any(mentions(each, name) and _puts(each, name) for each in methods)
+    return known
+
+
+def _puts(method: ast.FunctionDef, name: str) -> bool:
+    calls = (each.func for each in walk(method) if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute))
+    return any(func.attr in PUTTING and isinstance(func.value, ast.Attribute) and func.value.attr == name for func in calls)
 
 
 def is_counter(machine: Machine, decl: ClassDecl, name: str) -> bool:

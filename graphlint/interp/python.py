@@ -12,6 +12,7 @@ from graphlint.interp.dispatch import apply, attribute, element
 from graphlint.interp.expressions import formats
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import device_tensor, first, function
+from graphlint.interp.members import lengthens
 from graphlint.interp.results import origin_of_read
 from graphlint.interp.specials import converted, special
 from graphlint.interp.untraced import ask
@@ -98,7 +99,16 @@ def length(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
         found = attribute(frame, value, "__len__", node)
         if isinstance(found, Function):
             return apply(frame, found, Arguments(), node)
-    return Number(Kind.INT, None, Origin.SHAPE)
+    return Number(Kind.INT, None, Origin.STATE if _is_filled(frame, node) else Origin.SHAPE)
+
+
+def _is_filled(frame: Frame, node: ast.AST) -> bool:
+    """Whether what is measured is a container of an object that outlives the call, which its methods go on filling."""
+    match node:
+        case ast.Call(args=[ast.Attribute(value=ast.Name(id=name), attr=attr)]):
+            owners = [each for each in members(frame.env.get(name, Unknown())) if isinstance(each, Instance)]
+            return any(not each.fresh and lengthens(frame.machine, each.decl, attr) for each in owners)
+    return False
 
 
 @function("builtins.range")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from graphlint.events import FrozenScalar
 from graphlint.interp.frame import Frame
-from graphlint.syntax import last, stands_in
+from graphlint.syntax import last, last_called, stands_in
 from graphlint.types import Confidence
 from graphlint.values import Number, Origin, Value, tensors_in
 
@@ -18,6 +18,9 @@ TELLING = frozenset({"critical", "debug", "error", "exception", "info", "log", "
 def note_steered(frame: Frame, left: Value, right: Value, node: ast.Compare) -> None:
     """`if self.calls % 4 == 0:`, with an arm that does more than to tell somebody."""
     if not any(isinstance(each, Number) and each.origin is Origin.STATE for each in (left, right)):
+        return
+    # A container that is asked how much it holds is filled in the first calls, and full by the time of the capture.
+    if any(last_called(each) == "len" for each in (node.left, *node.comparators)):
         return
     decl = frame.summary.decl
     # A function that computes with numbers alone gives one, of which is told where a kernel takes it.

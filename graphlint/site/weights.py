@@ -28,7 +28,7 @@ def moved(story: Story) -> Told:
     for captured in story.captures:
         called = _called(story, captured)
         for index, act in story.between(captured.end, len(story.acts), Verb.METHOD, Verb.BIND, Verb.WRITE):
-            how = _how(act, called, captured)
+            how = _how(story, act, called, captured)
             if how and not story.is_captured(index) and story.next_replay(captured, index) is not None:
                 yield region(captured, story.acts), tell(WeightsMoved, act, target=act.text, how=how)
 
@@ -41,7 +41,9 @@ def _called(story: Story, captured: Captured) -> list[Thing]:
     return list(found.values())
 
 
-def _how(act: Act, called: list[Thing], captured: Captured) -> str:
+def _how(story: Story, act: Act, called: list[Thing], captured: Captured) -> str:
+    if act.verb is Verb.METHOD and act.thing.kind is Kind.OPTIMIZER:
+        return ".load_state_dict()" if act.name == "load_state_dict" and _is_stepped(act.thing, story, captured) else ""
     if act.verb is Verb.METHOD:
         return moved_by(act) if _holds(act.thing, called) else ""
     if act.verb is Verb.WRITE:
@@ -63,6 +65,12 @@ def _how(act: Act, called: list[Thing], captured: Captured) -> str:
     if holder.kind is not Kind.MODULE or holder.decl is not None or not is_inside:
         return ""
     return "a new module" if act.thing.kind is Kind.MODULE else "a new parameter"
+
+
+def _is_stepped(optimizer: Thing, story: Story, captured: Captured) -> bool:
+    """Whether the region steps an optimizer: loading puts new tensors in the place of those it updates."""
+    acts = story.between(captured.begin, captured.end, Verb.METHOD)
+    return any(act.thing is optimizer and act.name == "step" for _, act in acts)
 
 
 def moved_by(act: Act) -> str:
