@@ -260,9 +260,13 @@ class CompiledOverwritten(Event):
 
 @fact
 class CompiledStaleRead(Event):
-    """The result of a compiled function with graphs is read after a later call."""
+    """The result of a compiled function with graphs is read after a later call.
+
+    With `gradients`, what an earlier backward pass left in `.grad`, to which `target` adds.
+    """
 
     target: str
+    gradients: bool = False
 
 
 @fact

@@ -2,6 +2,7 @@
 
 The memory has been given to the later call, and torch raises "accessing tensor output of CUDAGraphs that has been
 overwritten by a subsequent run" while its graphs are being recorded; afterwards the later call's values are read.
+Gradients are results of the compiled backward pass: who adds up those of several passes reads them after a later one.
 
 Fails:
 
@@ -44,6 +45,12 @@ from graphlint.types import Finding
 
 @rule("GL805", on=CompiledStaleRead, predicts=None, compile="breaks")
 def compiled_stale_read(event: CompiledStaleRead) -> Finding | None:
+    if event.gradients:
+        return finding(
+            event,
+            f"`{event.target}` adds to gradients of an earlier pass, which the compiled graph has overwritten",
+            help="set gradients to None before every pass, add them up in tensors of your own, or compile without graphs",
+        )
     return finding(
         event,
         f"`{event.target}` reads a result that a later call of the compiled function has overwritten",

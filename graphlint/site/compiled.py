@@ -42,7 +42,8 @@ def _is_on(key: ast.expr | None, value: ast.expr) -> bool:
     return named and isinstance(value, ast.Constant) and value.value is True
 
 
-def _region(compiled: Thing, act: Act) -> Region:
+def of_compiled(compiled: Thing, act: Act) -> Region:
+    """The region of a compiled function that a site calls."""
     module = act.frame.module
     node = compiled.node if compiled.node is not None else act.node
     return Region(f"{module.name}.{_name(compiled)}", "compiled", span(module, node))
@@ -61,7 +62,7 @@ def seen(story: Story) -> Iterator[Region]:
     """Every function that is compiled with graphs and called."""
     for index, act in enumerate(story.acts):
         if act.verb is Verb.CALL and act.thing.kind is Kind.COMPILED and has_graphs(act.thing):
-            yield _region(act.thing, act)
+            yield of_compiled(act.thing, act)
             inner = act.thing.base
             if inner is not None and inner.decl is not None:
                 yield forward_of(inner.decl, ONLY_COMPILED)
@@ -86,10 +87,10 @@ def overwritten(story: Story) -> Told:
         if not has_graphs(reuse.callee):
             continue
         act = reuse.keep or reuse.again
-        yield _region(reuse.callee, act), tell(CompiledOverwritten, act, target=act.text, targets=Target.COMPILE)
+        yield of_compiled(reuse.callee, act), tell(CompiledOverwritten, act, target=act.text, targets=Target.COMPILE)
         if reuse.read is not None:
             yield (
-                _region(reuse.callee, reuse.read),
+                of_compiled(reuse.callee, reuse.read),
                 tell(CompiledStaleRead, reuse.read, target=reuse.read.text, targets=Target.COMPILE),
             )
 
@@ -103,7 +104,10 @@ def mutated(story: Story) -> Told:
         for _, act in story.between(index, len(story.acts), Verb.WRITE):
             owner = act.thing.owner
             if _is_under(act.frame, call.node) and id(owner) in given and not _is_managed(owner):
-                yield _region(call.thing, act), tell(CompiledInputMutated, act, target=_root(act), targets=Target.COMPILE)
+                yield (
+                    of_compiled(call.thing, act),
+                    tell(CompiledInputMutated, act, target=_root(act), targets=Target.COMPILE),
+                )
 
 
 def _root(act: Act) -> str:
@@ -130,7 +134,7 @@ def host_scalars(story: Story) -> Told:
             continue
         given = act.other.slots.values() if act.other is not None else ()
         if any(_is_host_scalar(thing.owner) for thing in given):
-            yield _region(act.thing, act), tell(FrozenScalar, act, what="host tensor", targets=Target.COMPILE)
+            yield of_compiled(act.thing, act), tell(FrozenScalar, act, what="host tensor", targets=Target.COMPILE)
 
 
 def _is_host_scalar(thing: Thing) -> bool:
@@ -149,7 +153,7 @@ def dynamic(story: Story) -> Told:
             if thing.kind is Kind.COMPILED and id(thing) not in seen and has_graphs(thing) and _is_dynamic(thing):
                 seen.add(id(thing))
                 yield (
-                    _region(thing, act),
+                    of_compiled(thing, act),
                     tell(CompiledDynamic, act, at=thing.call, call=_name(thing), targets=Target.COMPILE),
                 )
 
@@ -171,7 +175,7 @@ def growing(story: Story) -> Told:
             continue
         before = earlier.setdefault(id(act.node), act)
         if before is not act and any(_lengthens(new, old) for new in _given(act) for old in _given(before)):
-            yield _region(act.thing, act), tell(CompiledDynamic, act, call=act.text, grows=True, targets=Target.COMPILE)
+            yield of_compiled(act.thing, act), tell(CompiledDynamic, act, call=act.text, grows=True, targets=Target.COMPILE)
 
 
 def _given(act: Act) -> list[Thing]:
@@ -191,7 +195,7 @@ def clones(story: Story) -> Told:
             continue
         for _, act in story.between(index, len(story.acts), Verb.RETURN):
             if act.frame.node is call.node and _is_clone(act.node):
-                yield _region(call.thing, act), tell(CompiledClone, act, target=act.text, targets=Target.COMPILE)
+                yield of_compiled(call.thing, act), tell(CompiledClone, act, target=act.text, targets=Target.COMPILE)
 
 
 def _is_clone(node: ast.AST) -> bool:

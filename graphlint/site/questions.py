@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from graphlint.events import Event
 from graphlint.project import Module
 from graphlint.site import (
+    accumulating,
     buckets,
     caches,
     collectives,
@@ -74,6 +75,7 @@ QUESTIONS: tuple[Question, ...] = (
     compiled.growing,
     compiled.host_scalars,
     compiled.clones,
+    accumulating.accumulated,
 )
 
 ALONE: tuple[Question, ...] = (

@@ -111,7 +111,7 @@ def _backwards(story: Story, captured: Captured) -> list[Act]:
     return [act for act in _inside(story, captured, Verb.METHOD) if act.name == "backward"]
 
 
-def _clears(act: Act) -> bool:
+def clears(act: Act) -> bool:
     """Whether an act sets gradients to None."""
     if act.verb is Verb.BIND:
         return act.slot is not None and act.slot.key == "grad"
@@ -127,10 +127,10 @@ def dropped(story: Story) -> Told:
     for captured in story.captures:
         if not _backwards(story, captured) or _steps(story, captured):
             continue
-        if any(_clears(act) for act in _inside(story, captured, Verb.METHOD, Verb.BIND)):
+        if any(clears(act) for act in _inside(story, captured, Verb.METHOD, Verb.BIND)):
             continue
         for index, act in story.between(captured.end, len(story.acts), Verb.METHOD):
-            replay = story.next_replay(captured, index) if act.name == "zero_grad" and _clears(act) else None
+            replay = story.next_replay(captured, index) if act.name == "zero_grad" and clears(act) else None
             later = story.between(replay, len(story.acts), Verb.METHOD) if replay is not None else ()
             if any(_stepped(each) or _is_optimizer(story, each) for _, each in later):
                 yield region(captured, story.acts), tell(GradientsDropped, act, call=act.text)
@@ -167,7 +167,7 @@ def piled(story: Story) -> Told:
             if act.name in ("zero_grad", "zero_")
         ]
         # Zeroing in place helps where it is recorded; before the capture, gradients must go.
-        cleared = any(_clears(act) or (act.name == "zero_grad" and at > captured.begin) for at, act in around)
+        cleared = any(clears(act) or (act.name == "zero_grad" and at > captured.begin) for at, act in around)
         if not cleared and not after and not _leaves_zeros(story, captured, before[-1], last):
             yield region(captured, story.acts), tell(GradientsPileUp, backwards[0], call=backwards[0].text)
 
