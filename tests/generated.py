@@ -21,7 +21,8 @@ CONFIGURATION = """# Configuration
 
 `[tool.graphlint]` in a `pyproject.toml`, or the same keys in a `graphlint.toml`. The nearest file with such a table
 holds, from the working folder up to the root of the repository; files are not merged. Options of the command line
-come on top. A key that is not known is refused, with the nearest one that is. `graphlint config` shows every value
+come on top. A key that is not known is refused, with the nearest one that is; a name in `regions` or a pattern in
+`only-regions` that stands for nothing is told when the whole project is checked. `graphlint config` shows every value
 with the file and line it comes from, and `graphlint config --schema` prints the [schema](graphlint.schema.json) for
 editors.
 

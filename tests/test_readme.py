@@ -44,7 +44,7 @@ def test_the_configuration_shown_is_understood(tmp_path: Path) -> None:
     (tmp_path / "tools").mkdir()
     (tmp_path / "tools" / "our_rules.py").write_text('"""None yet."""\n')
     (tmp_path / "graphlint-baseline.json").write_text('{"version": 1, "findings": {}}')
-    (tmp_path / "model.py").write_text("x = 1\n")
+    (tmp_path / "steps.py").write_text("def decode_step(): ...\n")
     command = [sys.executable, "-m", "graphlint", "check"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
