@@ -19,7 +19,6 @@ from graphlint.interp.broadcast import highest_rank
 from graphlint.interp.conditions import truth
 from graphlint.interp.frame import Frame, expression
 from graphlint.interp.operators import place_of, surest
-from graphlint.interp.steered import note_steered
 from graphlint.interp.untraced import array_among
 from graphlint.project import ClassDecl, FunctionDecl, Outside, Project
 from graphlint.syntax import COMPARISONS, against_none, stored
@@ -98,7 +97,10 @@ def compare(frame: Frame, op: ast.cmpop, left: Value, right: Value, node: ast.Co
     if found is EITHER and isinstance(left, Number) and left.origin is Origin.SHAPE and left.value is None:
         return _of_given_size(frame, op, node)
     if found is EITHER:
-        note_steered(frame, left, right, node)
+        if any(isinstance(each, Number) and each.origin is Origin.STATE for each in (left, right)):
+            from graphlint.interp.steered import note_steered
+
+            note_steered(frame, node)
     return found
 
 

@@ -9,16 +9,14 @@ from graphlint.events import FrozenScalar
 from graphlint.interp.frame import Frame
 from graphlint.syntax import last, last_called, stands_in
 from graphlint.types import Confidence
-from graphlint.values import Number, Origin, Value, tensors_in
+from graphlint.values import tensors_in
 
 TELLING = frozenset({"critical", "debug", "error", "exception", "info", "log", "print", "warn", "warning", "write"})
 """Calls that tell somebody something, and compute nothing."""
 
 
-def note_steered(frame: Frame, left: Value, right: Value, node: ast.Compare) -> None:
-    """`if self.calls % 4 == 0:`, with an arm that does more than to tell somebody."""
-    if not any(isinstance(each, Number) and each.origin is Origin.STATE for each in (left, right)):
-        return
+def note_steered(frame: Frame, node: ast.Compare) -> None:
+    """`if self.calls % 4 == 0:`, with an arm that does more than to tell somebody; one side is a number that moves."""
     # A container that is asked how much it holds is filled in the first calls, and full by the time of the capture.
     if any(last_called(each) == "len" for each in (node.left, *node.comparators)):
         return
