@@ -43,7 +43,7 @@ def _is_every_few(act: Act) -> bool:
     """Whether an act happens in some rounds only: behind `if (step + 1) % 4 == 0:`."""
     around = act.frame.body or act.frame.module.source.tree
     asking = (each for each in walk(around) if isinstance(each, ast.If) and stands_in(each.body, act.node))
-    return any(isinstance(part, ast.Mod) for each in asking for part in walk(each.test))
+    return any(isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mod) for each in asking for part in walk(each.test))
 
 
 def _compiled(loss: Thing) -> Iterator[Thing]:
