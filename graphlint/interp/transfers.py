@@ -41,6 +41,9 @@ from graphlint.values import (
     tensors_in,
 )
 
+GIVEN = "input"
+"""The role of what was there before a region."""
+
 UNPINNED_REFUSED = (2, 11)
 """The first torch that refuses a copy from pageable memory that does not block (pytorch#172156).
 
@@ -63,6 +66,9 @@ def move(frame: Frame, tensor: Tensor, place: Place | None, facts: Facts, node: 
         elif not (tensor.place is Place.PINNED and _non_blocking(facts)):
             origin = "" if tensor.role == READ_BACK else tensor.role
             frame.emit(HostToDevice, node, tensor.sure, call=short(facts.row), origin=origin)
+    elif place is Place.UNKNOWN and tensor.place is Place.HOST and tensor.role == GIVEN and not _is_made_empty(node):
+        # Who captures what takes a host tensor somewhere takes it to the device, whatever that is called.
+        frame.emit(HostToDevice, node, min(tensor.sure, Confidence.LIKELY), call=short(facts.row), origin=GIVEN)
     elif place is Place.HOST and tensor.place is Place.DEVICE and not _non_blocking(facts):
         frame.emit(DeviceToHost, node, tensor.sure, call=short(facts.row))
     # Code inside a region moves things to the device it runs on, whatever the device is called there.
