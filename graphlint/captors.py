@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from weakref import WeakKeyDictionary
 
+from graphlint.effects.table import lookup
 from graphlint.project import ClassDecl, FunctionDecl, Module, Project
 from graphlint.record import NamedTuple
 from graphlint.syntax import TRIES, last, last_called, receiver_name, walk
@@ -149,19 +150,43 @@ def _openers(every: Functions) -> frozenset[str]:
 
 
 def _givens(every: Functions) -> frozenset[str]:
-    """The functions and methods that call a parameter of theirs inside a capture."""
-    return frozenset(node.name for node, _ in every if any(_calls_given(each, node) for each in walk(node)))
+    """The functions and methods that call a parameter of theirs inside a capture, or a method that it alone can have."""
+    found = {node.name for node, _ in every if any(_calls_given(each, node) for each in walk(node))}
+    for node, owner in every:
+        given = _parameters(node) - {receiver_name(node) if owner is not None else ""}
+        if (owner is None or TELLING.search(node.name)) and any(_asks_given(each, node, given) for each in walk(node)):
+            found.add(node.name)
+    return frozenset(found)
 
 
 def _calls_given(node: ast.AST, function: ast.FunctionDef) -> bool:
     if not isinstance(node, ast.With) or not captures(node):
         return False
     given = _parameters(function)
-    return any(
-        isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id in given
-        for statement in node.body
-        for each in walk(statement)
-    )
+    return any(isinstance(each.func, ast.Name) and each.func.id in given for each in _calls_in(node))
+
+
+def _asks_given(node: ast.AST, function: ast.FunctionDef, given: set[str]) -> bool:
+    """Whether a block captures `model.step(x)` of a parameter that is no tensor, or a nested function that does that."""
+    if not isinstance(node, ast.With) or not captures(node):
+        return False
+    names = {each.func.id for each in _calls_in(node) if isinstance(each.func, ast.Name)}
+    inner = [each for each in walk(function) if isinstance(each, ast.FunctionDef) and each.name in names]
+    return any(_is_method_of(each.func, given) for each in (*_calls_in(node), *(c for f in inner for c in _calls_in(f))))
+
+
+def _calls_in(node: ast.With | ast.FunctionDef) -> Iterator[ast.Call]:
+    return (each for statement in node.body for each in walk(statement) if isinstance(each, ast.Call))
+
+
+def _is_method_of(called: ast.expr, names: set[str]) -> bool:
+    """Whether a method is called on one of some variables, or on a part of it, that tensors do not have."""
+    if not isinstance(called, ast.Attribute) or lookup(f"torch.Tensor.{called.attr}") is not None:
+        return False
+    owner = called.value
+    while isinstance(owner, (ast.Attribute, ast.Subscript)):
+        owner = owner.value
+    return isinstance(owner, ast.Name) and owner.id in names
 
 
 def _parameters(function: ast.FunctionDef) -> set[str]:

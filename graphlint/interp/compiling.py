@@ -17,12 +17,25 @@ from collections.abc import Iterable, Iterator
 from graphlint.captors import captures, is_compile
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import first, function
+from graphlint.interp.members import own_methods
 from graphlint.project import Module
 from graphlint.record import NamedTuple
 from graphlint.regions import Site, is_module_class
 from graphlint.syntax import stands_in
 from graphlint.types import Target
-from graphlint.values import Arguments, Function, Graphed, Identity, Seq, Text, Unknown, Value, members
+from graphlint.values import (
+    Arguments,
+    ClassValue,
+    Function,
+    Graphed,
+    Identity,
+    Instance,
+    Seq,
+    Text,
+    Unknown,
+    Value,
+    members,
+)
 
 GRAPHED_MODES = ("reduce-overhead", "max-autotune")
 """The modes of `torch.compile` that record CUDA graphs (torch 2.13 documentation)."""
@@ -104,17 +117,22 @@ MOST = 8
 def capturing_later(frame: Frame) -> Iterator[Function]:
     """What code around captures returns or keeps in a variable or an attribute, if it captures and was not called yet."""
     held = (*frame.returns, *frame.env.values())
-    found = {each: None for value in held for each in _closures(value) if _captures(each)}
+    found = {each: None for value in held for each in _closures(frame, value) if _captures(each)}
     if not found:
         return
     called = {key[0] for key in frame.machine.summaries if isinstance(key, tuple)}
-    yield from [each for each in found if each not in called][:MOST]
+    yield from [each for each in found if (each if each.receiver is None else each.decl) not in called][:MOST]
 
 
-def _closures(value: Value) -> Iterator[Function]:
+def _closures(frame: Frame, value: Value) -> Iterator[Function]:
+    """Functions that stand in functions, and the methods of classes that do."""
     for each in members(value):
         if isinstance(each, Function) and each.scope is not None and each.decl.name not in each.decl.module.symbols:
             yield each
+        elif isinstance(each, (ClassValue, Instance)) and each.decl in frame.machine.scopes:
+            for method in own_methods(each.decl):
+                decl = each.decl.module.function(method, each.decl, method.name)
+                yield Function(decl, Instance(each.decl), None, each.decl)
 
 
 def _captures(function: Function) -> bool:

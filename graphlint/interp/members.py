@@ -74,9 +74,26 @@ def late_writers(machine: Machine, decl: ClassDecl, name: str) -> list[FunctionD
     if known is None:
         bases = [base for base in machine.project.mro(decl) if isinstance(base, ClassDecl)]
         known = machine.read.writers[(decl, name, True)] = [
-            each for base in bases for each in _writers(machine, base, name)
+            each
+            for place, base in enumerate(bases)
+            for each in _writers(machine, base, name)
+            if not _is_replaced(base, each.name, bases[:place])
         ]
     return known
+
+
+def _is_replaced(base: ClassDecl, method: str, derived: list[ClassDecl]) -> bool:
+    """Whether a class further down has another method of that name, and none of them calls the one that stands here."""
+    own = [isinstance(each.members.get(method, (None,))[-1], ast.FunctionDef) for each in derived]
+    if True not in own:
+        return False
+    nearest = len(own) - 1 - own[::-1].index(True)
+    calls = (f"{base.name}.{method}(", f").{method}(")
+    return not any(call in _text(each) for place, each in enumerate(derived) for call in calls[: 1 + (place >= nearest)])
+
+
+def _text(owner: ClassDecl) -> str:
+    return "\n".join(lines(owner.module.source)[owner.node.lineno - 1 : owner.node.end_lineno])
 
 
 def _writers(machine: Machine, base: ClassDecl, name: str) -> list[FunctionDecl]:
