@@ -52,9 +52,10 @@ class OutputKept(Event):
 
 @fact
 class OutputUnset(Event):
-    """A tensor made in a region is read before any replay has computed it."""
+    """A tensor made in a region is read before any replay has computed it; `is_kept` where it is put away for later."""
 
     target: str
+    is_kept: bool = False
 
 
 @fact

@@ -46,6 +46,12 @@ from graphlint.types import Finding
 
 @rule("GL508", on=OutputUnset, predicts="stale")
 def output_unset(event: OutputUnset) -> Finding | None:
+    if event.is_kept:
+        return finding(
+            event,
+            f"`{event.target}` is first made while capturing, and others use it before any replay has computed it",
+            help="call it once before the capture, so that it is made outside the memory of the graph",
+        )
     return finding(
         event,
         f"`{event.target}` reads a result of the graph before any replay has computed it",

@@ -177,9 +177,18 @@ def _dict(walker: Walker, node: ast.Dict) -> Thing:
 
 
 def _comparison(walker: Walker, node: ast.Compare) -> Thing:
+    if len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
+        return _membership(walker, node)
     if against_none(node) is None:
         return _operation(walker, node)
     looked_at(walker, node.left)
+    return walker.thing(Kind.UNKNOWN, node)
+
+
+def _membership(walker: Walker, node: ast.Compare) -> Thing:
+    """`key in cache` looks at keys, not at what a dictionary holds."""
+    left, held = walker.evaluate(node.left), walker.evaluate(node.comparators[0])
+    walker.read(node, *((left, held) if held.kind is Kind.TENSOR else (left,)), name="operator")
     return walker.thing(Kind.UNKNOWN, node)
 
 

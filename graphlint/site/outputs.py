@@ -13,6 +13,7 @@ from graphlint.site.inputs import root
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Scope, Thing
 from graphlint.site_events import OutputKept, OutputUnset, UnwaitedCopy
+from graphlint.syntax import stands_in, walk
 from graphlint.types import Region
 
 Told = Iterator[tuple[Region, Event]]
@@ -215,6 +216,37 @@ def unset(story: Story) -> Told:
     for captured in story.captures:
         first = next(story.replays(captured), len(story.acts))
         home = root(story.acts[captured.begin].frame)
-        for index, act in story.between(captured.end, first, Verb.READ):
-            if captured.made(act.thing) and computes(act) and root(act.frame) is home and not story.is_captured(index):
+        kept = _first_made(story, captured)
+        for index, act in story.between(captured.end, first, Verb.READ, Verb.LOAD):
+            if root(act.frame) is not home or story.is_captured(index):
+                continue
+            store = kept.get(id(act.thing.owner))
+            if store is not None:
+                yield region(captured, story.acts), tell(OutputUnset, store, target=store.text, is_kept=True)
+            elif act.verb is Verb.READ and captured.made(act.thing) and computes(act):
                 yield region(captured, story.acts), tell(OutputUnset, act, target=act.text)
+
+
+def _first_made(story: Story, captured: Captured) -> dict[int, Act]:
+    """Tensors that a region makes where there are none yet, by what puts them away for later calls."""
+    before = {id(act.node) for _, act in story.between(-1, captured.begin, Verb.BIND, Verb.KEEP)}
+    # What stands at the top of a file is met when a function first names it.
+    loads = story.between(captured.begin, captured.end, Verb.LOAD)
+    shared = {id(act.thing) for _, act in loads if act.slot is not None and _is_top(act.slot.holder)}
+    found = {}
+    for _, act in story.between(captured.begin, captured.end, Verb.BIND, Verb.KEEP):
+        holder = act.other if act.verb is Verb.KEEP and act.name == "entry" else act.slot.holder if act.slot else None
+        is_old = isinstance(holder, Thing) and (holder.born < captured.begin or id(holder) in shared)
+        if is_old and captured.made(act.thing) and id(act.node) not in before and _is_conditional(act):
+            found[id(act.thing.owner)] = act
+    return found
+
+
+def _is_conditional(act: Act) -> bool:
+    """Whether an act stands below an `if`: `if self.table is None: self.table = ...`."""
+    tree = act.frame.module.source.tree
+    return act.is_maybe or any(stands_in(each.body, act.node) for each in walk(tree) if isinstance(each, ast.If))
+
+
+def _is_top(holder: Scope | Thing) -> bool:
+    return isinstance(holder, Scope) and not holder.name and holder.outer is None

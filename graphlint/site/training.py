@@ -130,10 +130,21 @@ def dropped(story: Story) -> Told:
         if any(clears(act) for act in _inside(story, captured, Verb.METHOD, Verb.BIND)):
             continue
         for index, act in story.between(captured.end, len(story.acts), Verb.METHOD):
-            replay = story.next_replay(captured, index) if act.name == "zero_grad" and clears(act) else None
+            is_own = act.name == "zero_grad" and clears(act) and not _is_of_others(story, captured, act.thing)
+            replay = story.next_replay(captured, index) if is_own else None
             later = story.between(replay, len(story.acts), Verb.METHOD) if replay is not None else ()
             if any(_stepped(each) or _is_optimizer(story, each) for _, each in later):
                 yield region(captured, story.acts), tell(GradientsDropped, act, call=act.text)
+
+
+def _is_of_others(story: Story, captured: Captured, owner: Thing) -> bool:
+    """Whether an optimizer or a module has the parameters of a module that the region does not call."""
+    given = argument(owner, "params", 0) if owner.kind is Kind.OPTIMIZER else None
+    module = given.base if given is not None and given.kind is Kind.PARAMETERS else owner
+    if module is None or module.kind is not Kind.MODULE:
+        return False
+    called = {id(act.thing) for act in _inside(story, captured, Verb.CALL)}
+    return not any(id(part) in called for part in module.family())
 
 
 def _is_apart(story: Story, first: int, second: int) -> bool:

@@ -19,6 +19,8 @@ PARAMETERS = frozenset(
     {"torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.Buffer", "torch.nn.parameter.Buffer"}
 )
 CASTS = frozenset({"half", "bfloat16", "double", "to_empty"})
+SPREADING = frozenset({"torch.nn.utils.vector_to_parameters", "torch.nn.utils.convert_parameters.vector_to_parameters"})
+"""Functions that make parameters views of what they are given."""
 RESTORING = frozenset({"resize_", "resize_as_", "set_"})
 """Methods of tensors that may leave them with another storage."""
 
@@ -27,7 +29,7 @@ def moved(story: Story) -> Told:
     """Parameters that get other memory between the capture and a replay."""
     for captured in story.captures:
         called = _called(story, captured)
-        for index, act in story.between(captured.end, len(story.acts), Verb.METHOD, Verb.BIND, Verb.WRITE):
+        for index, act in story.between(captured.end, len(story.acts), Verb.METHOD, Verb.BIND, Verb.WRITE, Verb.CALL):
             how = _how(story, act, called, captured)
             if how and not story.is_captured(index) and story.next_replay(captured, index) is not None:
                 yield region(captured, story.acts), tell(WeightsMoved, act, target=act.text, how=how)
@@ -46,6 +48,8 @@ def _how(story: Story, act: Act, called: list[Thing], captured: Captured) -> str
         return ".load_state_dict()" if act.name == "load_state_dict" and _is_stepped(act.thing, story, captured) else ""
     if act.verb is Verb.METHOD:
         return moved_by(act) if _holds(act.thing, called) else ""
+    if act.verb is Verb.CALL:
+        return ".data =" if act.thing.name in SPREADING and _takes(story, act, called) else ""
     if act.verb is Verb.WRITE:
         return f".{act.name}()" if act.name in RESTORING and id(act.thing.owner) in captured.reads else ""
     assert act.slot is not None
@@ -65,6 +69,13 @@ def _how(story: Story, act: Act, called: list[Thing], captured: Captured) -> str
     if holder.kind is not Kind.MODULE or holder.decl is not None or not is_inside:
         return ""
     return "a new module" if act.thing.kind is Kind.MODULE else "a new parameter"
+
+
+def _takes(story: Story, call: Act, called: list[Thing]) -> bool:
+    """Whether a call is given the parameters of a module that the region calls."""
+    given = (act.thing for act in story.acts if act.verb is Verb.READ and act.node is call.node)
+    bases = [each.base for each in given if each.kind is Kind.PARAMETERS and each.base is not None]
+    return any(_holds(each, called) for each in bases)
 
 
 def _is_stepped(optimizer: Thing, story: Story, captured: Captured) -> bool:
