@@ -38,10 +38,15 @@ def _after(story: Story, first: int, again: int, last: int) -> Reuse | None:
     keep = next(
         (act for _, act in story.between(first, again, Verb.KEEP) if _is_result(act.thing, callee, first, again)), None
     )
-    read = next(
-        (act for _, act in story.between(again, last, Verb.READ) if _is_result(act.thing, callee, first, again)), None
-    )
+    reads = (act for _, act in story.between(again, last, Verb.READ))
+    read = next((act for act in reads if any(_is_result(each, callee, first, again) for each in _read_of(act))), None)
     return Reuse(callee, call, read, keep) if read is not None or keep is not None else None
+
+
+def _read_of(act: Act) -> list[Thing]:
+    """What an act reads: `torch.stack(outputs)` reads every tensor of the list."""
+    is_list = act.thing.kind is Kind.CONTAINER and act.name.startswith("torch.")
+    return [act.thing, *act.thing.slots.values()] if is_list else [act.thing]
 
 
 def _is_result(thing: Thing, callee: Thing, first: int, again: int) -> bool:
