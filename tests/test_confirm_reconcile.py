@@ -47,6 +47,12 @@ def test_a_finding_is_confirmed_by_its_line_or_by_a_call_on_it() -> None:
     ]  # fmt: skip
 
 
+def test_lines_behind_the_end_of_a_capture_are_not_refuted() -> None:
+    ended = replace(REFUSED, complete=False, executed={"m.py": (3, 4, 5, 12, 13)})
+    assert words(ended, predicted(3), predicted(12), predicted(13)) == ["refuted", "confirmed", "not exercised"]
+    assert words(replace(ended, complete=True), predicted(13)) == ["refuted"]
+
+
 def test_a_refused_line_without_a_finding_is_missed() -> None:
     found = reconcile([predicted(3)], REFUSED)
     assert found.missed == (Missed("breaks", "m.py", 12, "`x.sum().item()`: not permitted"),)

@@ -90,6 +90,10 @@ def _breaks(finding: Predicted, outcome: Outcome) -> Verdict:
     later = next((each for each in outcome.refusals if _explains(finding, each)), None)
     if later is not None:
         return Verdict(finding, CONFIRMED, f"noticed at line {later.line}: {later.message}")
+    end = next((each for each in outcome.refusals if not outcome.complete and same(finding.file, each.file)), None)
+    if end is not None and end.line < finding.line:
+        # A script's lines are noted where they ran, and the warm-up ran them all.
+        return Verdict(finding, IDLE, f"the capture ended at line {end.line}")
     return Verdict(finding, REFUTED, "the line ran under capture and nothing was refused")
 
 
