@@ -148,7 +148,9 @@ def _tensor_part(frame: Frame, tensor: Tensor, part: Tensor, place: ast.AST, nod
             frame.emit(HostIndex, node, min(tensor.sure, part.sure), what="device index into a host tensor")
         elif tensor.place is Place.DEVICE and (mask := _as_mask(part, place)) is not None:
             sure = max(tensor.sure, Confidence.LIKELY) if is_sure_mask(part) else tensor.sure
-            frame.emit(MaskIndex, node, min(mask.sure, sure), store=False)
+            # Nobody selects from a tensor with the one answer that comparing numbers gives.
+            told = tensor.sure is Confidence.CERTAIN and part.kind is Kind.BOOL
+            frame.emit(MaskIndex, node, min(max(mask.sure, Confidence.LIKELY) if told else mask.sure, sure), store=False)
         elif part.rank == 0 and part.kind is not Kind.BOOL:
             frame.emit(TensorBound, node, part.sure, role="index")
     elif part.rank == 0 or part.kind is Kind.BOOL:

@@ -370,6 +370,10 @@ def _moved(body: list[ast.stmt]) -> Iterator[str]:
                 yield name
             case ast.Assign(targets=[ast.Attribute(attr=name)], value=ast.BinOp() as value) if name in _read(value):
                 yield name
+            case ast.Assign(
+                targets=[ast.Attribute(attr=name)], value=ast.Call(func=ast.Name(id="min" | "max"), args=bounds)
+            ) if any(isinstance(each, ast.BinOp) and name in _read(each) for each in bounds):
+                yield name
 
 
 def _read(value: ast.expr) -> set[str]:

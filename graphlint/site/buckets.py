@@ -273,6 +273,9 @@ def _mixes(story: Story, captured: Captured) -> Confidence | None:
         if act.verb is Verb.CALL and "BatchNorm" in act.thing.name and act.name == "training":
             return Confidence.LIKELY
         name = act.name if act.verb is Verb.METHOD else act.thing.name.rpartition(".")[2]
+        if name == "t" and captured.made(act.thing):
+            # What rows become columns for is a product of every row with every other: `z @ z.t()`.
+            return Confidence.LIKELY
         if name in MIXING and act.call is not None and act.thing.kind is not Kind.MODULE and _first_dimension(act):
             return Confidence.LIKELY
     return Confidence.POSSIBLE if unknown else None

@@ -100,7 +100,7 @@ def mutated(story: Story) -> Told:
     for index, call in enumerate(story.acts):
         if call.verb is not Verb.CALL or call.thing.kind is not Kind.COMPILED or not has_graphs(call.thing):
             continue
-        given = {id(thing.owner) for thing in call.other.slots.values()} if call.other is not None else set()
+        given = {id(part.owner) for thing in _given(call) for part in _parts(thing)}
         for _, act in story.between(index, len(story.acts), Verb.WRITE):
             owner = act.thing.owner
             if _is_under(act.frame, call.node) and id(owner) in given and not _is_managed(owner):
@@ -108,6 +108,11 @@ def mutated(story: Story) -> Told:
                     of_compiled(call.thing, act),
                     tell(CompiledInputMutated, act, target=_root(act), targets=Target.COMPILE),
                 )
+
+
+def _parts(thing: Thing) -> list[Thing]:
+    """What is given with an argument: of a list of caches, each of them."""
+    return thing.family() if thing.kind is Kind.CONTAINER else [thing]
 
 
 def _root(act: Act) -> str:
