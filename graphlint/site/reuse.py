@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 
 from graphlint.record import NamedTuple
@@ -40,7 +41,19 @@ def _after(story: Story, first: int, again: int, last: int) -> Reuse | None:
     )
     reads = (act for _, act in story.between(again, last, Verb.READ))
     read = next((act for act in reads if any(_is_result(each, callee, first, again) for each in _read_of(act))), None)
-    return Reuse(callee, call, read, keep) if read is not None or keep is not None else None
+    again_at = _asked(story.acts[first], call)
+    return Reuse(callee, again_at, read, keep) if read is not None or keep is not None else None
+
+
+def _asked(first: Act, again: Act) -> Act:
+    """The second of two calls, where the ways to them part: a helper makes both of them in the same line."""
+    one, other = first, again
+    while one.node is other.node and one.frame is not other.frame:
+        if one.frame.caller is None or other.frame.caller is None or not one.frame.node or not other.frame.node:
+            return again
+        one = replace(one, node=one.frame.node, frame=one.frame.caller)
+        other = replace(other, node=other.frame.node, frame=other.frame.caller)
+    return again if one.node is other.node else other
 
 
 def _read_of(act: Act) -> list[Thing]:
