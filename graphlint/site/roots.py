@@ -16,7 +16,7 @@ from graphlint.captors import matches
 from graphlint.project import Module, Project
 from graphlint.record import NamedTuple
 from graphlint.site.mentions import mentions
-from graphlint.syntax import receiver_name, walk
+from graphlint.syntax import receiver_name, stored, walk
 
 if TYPE_CHECKING:
     from graphlint.site.acts import Act
@@ -59,7 +59,7 @@ def walks(project: Project, module: Module) -> Iterator[list[Act]]:
 
     functions = {node: words for node, words in tree.items() if isinstance(node, FunctionDef)}
     classes = {node: words for node, words in tree.items() if isinstance(node, ast.ClassDef)}
-    reach = _reach(functions, classes)
+    reach = _reach(functions, classes, _bound(tree))
     script = {
         node: words
         for node, words in tree.items()
@@ -102,9 +102,15 @@ def _keeps(node: ast.stmt, reach: Set[str]) -> bool:
     return any(isinstance(each, ast.Name) and each.id in reach for value in values for each in walk(value))
 
 
-def _reach(functions: Mapping[FunctionDef, Words], classes: Mapping[ast.ClassDef, Words]) -> set[str]:
-    """Names of functions and classes that capture, directly or through each other."""
-    found = {node.name for node, words in (*functions.items(), *classes.items()) if words.captures}
+def _bound(tree: Mapping[ast.stmt, Words]) -> set[str]:
+    """Variables of a file that hold what captures: `step = torch.compile(model, mode="reduce-overhead")`."""
+    made = (node for node, words in tree.items() if words.captures and isinstance(node, (ast.Assign, ast.AnnAssign)))
+    return {target.id for node in made for target in stored(node) if isinstance(target, ast.Name)}
+
+
+def _reach(functions: Mapping[FunctionDef, Words], classes: Mapping[ast.ClassDef, Words], variables: Set[str]) -> set[str]:
+    """Names of functions and classes that capture, directly or through each other, and of variables that do."""
+    found = {node.name for node, words in (*functions.items(), *classes.items()) if words.captures} | variables
     for _ in range(4):
         found |= {node.name for node, words in functions.items() if words.names & found}
     return found
