@@ -59,17 +59,21 @@ def walks(project: Project, module: Module) -> Iterator[list[Act]]:
 
     functions = {node: words for node, words in tree.items() if isinstance(node, FunctionDef)}
     classes = {node: words for node, words in tree.items() if isinstance(node, ast.ClassDef)}
-    reach = _reach(functions, classes, _bound(tree))
+    bound = _bound(tree)
+    reach = _reach(functions, classes, bound)
     script = {
         node: words
         for node, words in tree.items()
         if node not in functions and node not in classes and (words.captures or _keeps(node, reach))
     }
-    if script:
-        yield walk_script(project, module).acts
     touching = {node: words for node, words in (*functions.items(), *script.items()) if _touches(words, reach)}
-    for node in functions:
-        if node in touching and not _called_from(node, touching):
+    roots = [node for node in functions if node in touching and not _called_from(node, touching)]
+    # What uses a graph or a compiled function of the file finds it as the statements at the top have left it.
+    later = [node for node in roots if functions[node].names & bound]
+    if script:
+        yield walk_script(project, module, later).acts
+    for node in roots:
+        if not script or node not in later:
             yield walk_function(project, module, node).acts
     used = {name for words in touching.values() for name in words.names}
     for each in classes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from graphlint.project import ClassDecl, Module, Project
 from graphlint.site.acts import Frame
@@ -18,11 +18,17 @@ MOST_OF_FORWARD = 4_000
 """Acts of one call of a `forward` that are looked at."""
 
 
-def walk_script(project: Project, module: Module) -> Walker:
-    """Walk the statements at the top of a file."""
+def walk_script(project: Project, module: Module, later: Sequence[ast.FunctionDef | ast.AsyncFunctionDef] = ()) -> Walker:
+    """Walk the statements at the top of a file, and then functions that it does not call, each as often as others may."""
     walker = Walker(project, module, evaluate, run)
     walker.frame = Frame(module, module.name, None, None)
     walker.run(module.source.tree.body)
+    called = {id(act.frame.body) for act in walker.acts}
+    for node in later:
+        thing = walker.scope.slots.get(node.name)
+        if thing is not None and thing.function is node and id(node) not in called:
+            for _ in range(2):
+                _enter(walker, thing)
     return walker
 
 
