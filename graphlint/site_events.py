@@ -197,9 +197,10 @@ class OutsideEvent(Event):
 
 @fact
 class UnsharedPool(Event):
-    """Graphs are captured in a loop, each with a pool of its own."""
+    """Graphs are captured in a loop, or for each key of `cache`, each with a pool of its own."""
 
-    loop: str
+    loop: str = ""
+    cache: str = ""
 
 
 @fact

@@ -49,6 +49,6 @@ from graphlint.types import Finding
 def unshared_pool(event: UnsharedPool) -> Finding | None:
     return finding(
         event,
-        f"the graphs of the loop over `{event.loop}` get a pool each",
+        f"the graphs {f'that `{event.cache}` holds' if event.cache else f'of the loop over `{event.loop}`'} get a pool each",
         help="share one: `pool=torch.cuda.graph_pool_handle()`, captured from the largest size down",
     )

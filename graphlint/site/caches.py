@@ -8,9 +8,10 @@ from collections.abc import Iterator
 
 from graphlint.events import Event
 from graphlint.site.acts import Act, Verb, span, text
+from graphlint.site.construct import argument
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Thing
-from graphlint.site_events import UnboundedCache
+from graphlint.site_events import UnboundedCache, UnsharedPool
 from graphlint.syntax import receiver_in, walk
 from graphlint.types import Confidence, Region
 
@@ -31,6 +32,21 @@ def caches(story: Story) -> Told:
             if function is not None and act.frame.module is story.module and _is_unbounded(story, function, act, cache):
                 yield region(captured, story.acts), tell(UnboundedCache, act, cache=cache)
         yield from _remembered(story, captured, functions)
+
+
+def pools(story: Story) -> Told:
+    """Graphs that are captured when a key is new, each of which takes memory of its own."""
+    functions = _functions(story) if story.captures else []
+    for captured in story.captures:
+        begin = story.acts[captured.begin]
+        is_again = any(story.acts[each.begin].node is begin.node for each in story.captures if each is not captured)
+        if is_again or argument(captured.capture, "pool", 1) is not None:
+            continue
+        for act, cache in _stored(story, captured):
+            function = _around(functions, act)
+            if function is not None and act.slot is not None and act.slot.key == "[*]" and _asks(function, cache):
+                yield region(captured, story.acts), tell(UnsharedPool, begin, cache=cache)
+                break
 
 
 def _functions(story: Story) -> list[FunctionDef]:

@@ -49,10 +49,18 @@ def truth(walker: Walker, test: ast.expr) -> bool | None:
             return known if known is None or absent else not known
         case ast.Constant(value=value):
             return bool(value)
+        case ast.Compare(left=key, ops=[ast.In() | ast.NotIn() as op], comparators=[whole]):
+            return isinstance(op, ast.In) if _is_held(walker, looked_at(walker, whole), key) else None
     thing = walker.evaluate(test)
     if thing.kind is Kind.NONE:
         return False
     return True if thing.kind in (Kind.GRAPH, Kind.MODULE, Kind.INSTANCE) else None
+
+
+def _is_held(walker: Walker, whole: Thing, key: ast.expr) -> bool:
+    """Whether a dictionary has a key: of keys nobody knows, that for which something was stored is asked for again."""
+    walker.evaluate(key)
+    return whole.kind is Kind.CONTAINER and isinstance(whole.node, ast.Dict) and key_text(key) in whole.slots
 
 
 def looked_at(walker: Walker, node: ast.expr) -> Thing:

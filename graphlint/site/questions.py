@@ -60,6 +60,7 @@ QUESTIONS: tuple[Question, ...] = (
     loaders.last_batches,
     buckets.pools,
     caches.caches,
+    caches.pools,
     buckets.loops,
     buckets.padding,
     streams.forked,
