@@ -47,8 +47,9 @@ from graphlint.types import Finding
 
 @rule("GL701", on=UnsharedPool, predicts="defeats")
 def unshared_pool(event: UnsharedPool) -> Finding | None:
+    which = f"that `{event.cache}` holds" if event.cache else f"of the loop over `{event.loop}`"
     return finding(
         event,
-        f"the graphs {f'that `{event.cache}` holds' if event.cache else f'of the loop over `{event.loop}`'} get a pool each",
+        f"the graphs {which} get a pool each",
         help="share one: `pool=torch.cuda.graph_pool_handle()`, captured from the largest size down",
     )
