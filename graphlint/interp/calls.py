@@ -10,12 +10,12 @@ from graphlint.interp import torch_attributes, torch_calls, untraced
 from graphlint.interp.comparisons import is_numeric
 from graphlint.interp.decorating import is_kept_out, is_memoised
 from graphlint.interp.dispatch import ATTRIBUTES, CALLS, ELEMENTS, apply, attribute, count_unknown, element, item, register
+from graphlint.interp.drifting import drifting_in_class
 from graphlint.interp.fields import AFTER, TUPLE_BASES, constructor
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import METHODS, MODULE_METHODS, MethodHandler, device_tensor, handler_of
 from graphlint.interp.hooks import hooked, lent
 from graphlint.interp.kernels import is_kernel
-from graphlint.interp.members import drifting_in_class
 from graphlint.interp.objects import bound, class_member, is_module, record_of
 from graphlint.interp.sizes import without_sizes
 from graphlint.interp.specials import special

@@ -17,8 +17,8 @@ from graphlint.events import (
     TensorBound,
 )
 from graphlint.interp.dispatch import ITEMS, apply, attribute, item, register
+from graphlint.interp.drifting import drifting_entry
 from graphlint.interp.frame import Frame, expression
-from graphlint.interp.members import drifting_entry
 from graphlint.interp.mutation import path_of, report_stored
 from graphlint.interp.naming import is_mask
 from graphlint.interp.objects import store_attribute

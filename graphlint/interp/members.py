@@ -7,15 +7,13 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from graphlint.outline import may_bind, mentions
+from graphlint.outline import may_bind
 from graphlint.project import ClassDecl, FunctionDecl, Module
 from graphlint.record import NamedTuple
 from graphlint.source import lines
-from graphlint.syntax import nested, spelled, stored, walk
-from graphlint.values import Number, Origin
+from graphlint.syntax import nested, stored, walk
 
 if TYPE_CHECKING:
-    from graphlint.interp.frame import Frame
     from graphlint.interp.machine import Machine
 
 
@@ -25,11 +23,6 @@ ASKING = frozenset({"isinstance", "hasattr", "getattr", "type", "id", "len", "su
 REGISTERING = re.compile(r"\b(register_\w+|add_module|setattr|append|extend|__dict__)\b")
 PLAIN = frozenset({"set", "dict", "list", "tuple", "int", "float", "str", "bool", "len", "frozenset", "range"})
 """Types and functions of Python whose results are neither tensors nor objects with attributes."""
-
-SHARED = re.compile(r"^[ \t]+(?:global|nonlocal)\b([^#\n]*)", re.MULTILINE)
-MOVED = r"^[ \t]*{name}[ \t]*(?:(?:[-+*/%|&^]|//|\*\*|<<|>>)=|=(?!=)[^\n#]*\b{name}\b)"
-PART = re.compile(r"^[ \t]*([\w.]+(?:\[[^\[\]\n=#]+\]|\.\w+))[ \t]*(?:[-+*/%]|//)=", re.MULTILINE)
-"""Statements that count on what outlives a call, outside the methods of an object."""
 
 MOST_REACHED = 40
 
@@ -59,6 +52,7 @@ class Read:
         self.bound_once: dict[FunctionDecl, dict[str, ast.expr]] = {}
         self.counted: dict[tuple[ClassDecl, str], bool] = {}
         self.filled: dict[tuple[ClassDecl, str], bool] = {}
+        self.moved: dict[tuple[Module, str], bool] = {}
         self.moving: dict[Module, frozenset[str]] = {}
         self.reaches: dict[tuple[ClassDecl, str], Reach] = {}
         self.registers: dict[ast.FunctionDef, bool] = {}
@@ -115,61 +109,6 @@ def is_property(machine: Machine, decl: ClassDecl, name: str) -> bool:
     symbols = found[1] if found is not None else []
     marks = [mark for each in symbols if isinstance(each, ast.FunctionDef) for mark in each.decorator_list]
     return any(isinstance(mark, ast.Name) and mark.id == "property" for mark in marks)
-
-
-def drifting(machine: Machine, module: Module, name: str, number: Number) -> Number:
-    """A variable's number, as one that other calls move where some function of its file counts it on."""
-    return Number(number.kind, None, Origin.STATE) if name in counted(machine, module) else number
-
-
-def drifting_in_class(machine: Machine, decl: ClassDecl, name: str, number: Number) -> Number:
-    """The number of a class, as one that other calls move where its file counts it on: `Step.calls += 1`."""
-    return drifting(machine, decl.module, f"{decl.name}.{name}", drifting(machine, decl.module, f"cls.{name}", number))
-
-
-def drifting_entry(frame: Frame, node: ast.Subscript, number: Number) -> Number:
-    """The number of an entry, as one that other calls move where its file counts on the entry of something that lasts."""
-    # What a constructor counts stands still once the object is made.
-    is_still = not frame.recording or number.origin not in (Origin.CONST, Origin.CONFIG)
-    known = () if is_still else counted(frame.machine, frame.module)
-    if not known or not _outlives(frame, node.value) or spelled(node) not in known:
-        return number
-    return Number(number.kind, None, Origin.STATE)
-
-
-def _outlives(frame: Frame, holder: ast.expr) -> bool:
-    return isinstance(holder, ast.Attribute) or (isinstance(holder, ast.Name) and holder.id not in frame.env)
-
-
-def counted(machine: Machine, module: Module) -> frozenset[str]:
-    """The variables, entries and attributes that functions of a file count on, as they are spelled."""
-    known = machine.read.moving.get(module)
-    if known is None:
-        text = module.source.text
-        names = {name.strip() for found in SHARED.findall(text) for name in found.split(",")}
-        moved = {each for each in names if re.search(MOVED.format(name=re.escape(each)), text, re.MULTILINE)}
-        parts = {each.replace('"', "'") for each in PART.findall(text)}
-        known = machine.read.moving[module] = frozenset(moved | parts)
-    return known
-
-
-PUTTING = frozenset({"append", "appendleft", "extend", "insert", "pop", "popleft", "add", "remove", "update"})
-
-
-def lengthens(machine: Machine, decl: ClassDecl, name: str) -> bool:
-    """Whether some method other than `__init__` puts something into what an attribute holds, or takes something out."""
-    key = (decl, name)
-    known = machine.read.filled.get(key)
-    if known is None:
-        bases = [base for base in machine.project.mro(decl) if isinstance(base, ClassDecl)]
-        methods = (each for base in bases for each in own_methods(base) if each.name != "__init__")
-        known = machine.read.filled[key] = any(mentions(each, name) and _puts(each, name) for each in methods)
-    return known
-
-
-def _puts(method: ast.FunctionDef, name: str) -> bool:
-    calls = (each.func for each in walk(method) if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute))
-    return any(func.attr in PUTTING and isinstance(func.value, ast.Attribute) and func.value.attr == name for func in calls)
 
 
 def is_counter(machine: Machine, decl: ClassDecl, name: str) -> bool:
@@ -249,7 +188,7 @@ def _reach(machine: Machine, decl: ClassDecl, method: str) -> Reach:
     for name in names:
         for base, node in table.get(name, ()):
             found.append((base, node))
-            asked, told, kept = _asked(machine, node)
+            asked, told, kept = talk(machine, node)
             followed = [*asked, *(each for each in told if each in table and sets(machine, decl, each))]
             names.extend(each for each in dict.fromkeys(followed) if each in table and each not in names)
             closed = closed and kept and not registers(machine, base, node)
@@ -266,7 +205,8 @@ class Asked(NamedTuple):
     kept: bool
 
 
-def _asked(machine: Machine, method: ast.FunctionDef) -> Asked:
+def talk(machine: Machine, method: ast.FunctionDef) -> Asked:
+    """What a method says to its object; worked out once."""
     known = machine.read.asked.get(method)
     if known is None:
         known = machine.read.asked[method] = _read_asked(method)

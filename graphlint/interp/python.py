@@ -9,10 +9,10 @@ from graphlint.events import GraphBreak, HostArgument, HostCast, HostCompare, Ho
 from graphlint.interp.callbacks import compared, keyed
 from graphlint.interp.conditions import truth
 from graphlint.interp.dispatch import apply, attribute, element
+from graphlint.interp.drifting import lengthens
 from graphlint.interp.expressions import formats
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import device_tensor, first, function
-from graphlint.interp.members import lengthens
 from graphlint.interp.results import origin_of_read
 from graphlint.interp.specials import converted, special
 from graphlint.interp.untraced import ask
