@@ -74,10 +74,14 @@ class Given(NamedTuple):
 
 
 class Site(NamedTuple):
-    """A function (or the top of a module, for None) around a capture, a compile call or a case."""
+    """A function (or the top of a module, for None) around a capture, a compile call or a case.
+
+    `kept` are expressions in it that something captures later, and that say what they are only once it has run.
+    """
 
     module: Module
     decl: FunctionDecl | None
+    kept: tuple[ast.expr, ...] = ()
 
 
 def forwards(
@@ -178,10 +182,11 @@ def sites(project: Project, module: Module) -> Iterator[Site | Given]:
     yield from _kept(project, module, [*every, *((node, None) for node in rest)], captors.keepers)
     for node, owner in every:
         decl = module.function(node, owner, node.name)
+        kept = tuple(_kept_unknown(project, module, node, owner, captors.keepers))
         if any(last_called(mark) in captors.givens for mark in node.decorator_list):
             yield Given(decl)
-        elif _is_site(module, node) or _calls(node, captors):
-            yield Site(module, decl)
+        elif kept or _is_site(module, node) or _calls(node, captors):
+            yield Site(module, decl, kept)
     if any(_is_site(module, node) or _calls(node, captors) for node in rest):
         yield Site(module, None)
 
@@ -197,6 +202,19 @@ def _kept(
             if decl is not None and decl.module is module:
                 found[decl] = None
     yield from map(Given, found)
+
+
+def _kept_unknown(
+    project: Project, module: Module, node: ast.FunctionDef, owner: ClassDecl | None, keepers: frozenset[str]
+) -> Iterator[ast.expr]:
+    """Methods of other objects and nested functions that are handed to what captures them later."""
+    for given in kept_by(node, keepers):
+        if isinstance(given, ast.Name):
+            inner = (each.name for each in walk(node) if isinstance(each, ast.FunctionDef) and each is not node)
+            if given.id in inner:
+                yield given
+        elif isinstance(given, ast.Attribute) and _handed(project, module, node, owner, given) is None:
+            yield given
 
 
 def _handed(

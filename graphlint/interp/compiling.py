@@ -72,6 +72,11 @@ def graphed(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     return value
 
 
+def graphed_later(frame: Frame, value: Value, node: ast.AST) -> None:
+    """Note what something is handed that will capture a call of it."""
+    _note(frame, value, node, "graphed", Target.GRAPH)
+
+
 def _note(frame: Frame, value: Value, node: ast.AST, kind: str, live: Target) -> None:
     if frame.recording:
         return

@@ -11,7 +11,7 @@ from graphlint.captors import region_name
 from graphlint.events import BackwardRun, Event, HostMutation, Rebound, UnknownCall
 from graphlint.interp.capturing import leave_open
 from graphlint.interp.carried import Touch, carried
-from graphlint.interp.compiling import Handed, capturing_later, handed_at
+from graphlint.interp.compiling import Handed, capturing_later, graphed_later, handed_at
 from graphlint.interp.context import as_input
 from graphlint.interp.dispatch import apply, item
 from graphlint.interp.frame import Frame, Link, Summary
@@ -235,6 +235,8 @@ def enter_site(machine: Machine, site: Site) -> Iterator[tuple[Region, Summary, 
         yield capture.region, capture.summary, capture.live
     for case in cases:
         yield from _enter_case(machine, site, name, case)
+    for each in site.kept:
+        graphed_later(frame, frame.eval(each), each)
     for handed in handed_at(site, machine.handed):
         yield _enter_handed(machine, handed)
 
