@@ -49,18 +49,19 @@ def truth(walker: Walker, test: ast.expr) -> bool | None:
             return known if known is None or absent else not known
         case ast.Constant(value=value):
             return bool(value)
-        case ast.Compare(left=key, ops=[ast.In() | ast.NotIn() as op], comparators=[whole]):
-            return isinstance(op, ast.In) if _is_held(walker, looked_at(walker, whole), key) else None
     thing = walker.evaluate(test)
     if thing.kind is Kind.NONE:
         return False
     return True if thing.kind in (Kind.GRAPH, Kind.MODULE, Kind.INSTANCE) else None
 
 
-def _is_held(walker: Walker, whole: Thing, key: ast.expr) -> bool:
-    """Whether a dictionary has a key: of keys nobody knows, that for which something was stored is asked for again."""
-    walker.evaluate(key)
-    return whole.kind is Kind.CONTAINER and isinstance(whole.node, ast.Dict) and key_text(key) in whole.slots
+def is_filled(walker: Walker, test: ast.expr) -> bool:
+    """Whether `key not in graphs` is asked again of a dictionary that has got an entry for it, or for any key."""
+    match test:
+        case ast.Compare(left=key, ops=[ast.NotIn()], comparators=[whole]):
+            held = looked_at(walker, whole)
+            return held.kind is Kind.CONTAINER and isinstance(held.node, ast.Dict) and key_text(key) in held.slots
+    return False
 
 
 def looked_at(walker: Walker, node: ast.expr) -> Thing:

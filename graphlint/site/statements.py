@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from graphlint.project import imported
 from graphlint.site.acts import Verb
-from graphlint.site.expressions import element, entry, is_generator, is_slice, looked_at, truth
+from graphlint.site.expressions import element, entry, is_filled, is_generator, is_slice, looked_at, truth
 from graphlint.site.iteration import ROUNDS, advanced, over_call, over_object
 from graphlint.site.mentions import mentions
 from graphlint.site.things import Kind, Slot, Thing
@@ -125,6 +125,17 @@ def _if(walker: Walker, node: ast.If) -> bool:
     known = truth(walker, node.test)
     if known is not None:
         return walker.run(node.body if known else node.orelse)
+    if node in walker.captors and is_filled(walker, node.test):
+        return walker.run(node.orelse)
+    begin = len(walker.acts)
+    ended = _either(walker, node)
+    if any(act.verb is Verb.ENTER and act.thing.kind is Kind.CAPTURE for act in walker.acts[begin:]):
+        walker.captors.add(node)
+    return ended
+
+
+def _either(walker: Walker, node: ast.If) -> bool:
+    """Both arms of a condition of which nothing is known."""
     if walker.frame.caller is not None and not node.orelse:
         return _optional(walker, node.body)
     bodies = [node.body, node.orelse]

@@ -37,6 +37,7 @@ class Walker:
         self.running: list[ast.AST] = []
         self.limit = MOST_ACTS
         self.maybe = 0
+        self.captors: set[ast.If] = set()
         self.made = Thing(Kind.NONE)
         self.entered: dict[int, int] = {}
         self.resumes: list[tuple[ast.expr, Callable[[Thing], None]]] = []
