@@ -273,6 +273,8 @@ class HostMutation(Event):
     target: str
     what: str
     why: str = ""
+    is_guarded: bool = False
+    """Whether it is a number of a module, of which Dynamo compiles every value anew."""
     keys: tuple[str, ...] = ()
     """What is bound or filled, as `interp.carried` knows it; empty where its reads are not followed."""
 

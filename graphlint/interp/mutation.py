@@ -20,7 +20,7 @@ from graphlint.interp.dispatch import apply
 from graphlint.interp.frame import Frame
 from graphlint.interp.members import late_writers, may_be_part, reach, sets, writes
 from graphlint.interp.moving import flips, is_undone, moves_on
-from graphlint.interp.objects import is_followed, record_of, store_attribute
+from graphlint.interp.objects import is_followed, is_module, record_of, store_attribute
 from graphlint.interp.rebinding import carries_nothing
 from graphlint.interp.record import Deferred, Effect, as_member, note_brought
 from graphlint.project import FunctionDecl
@@ -215,7 +215,8 @@ def _report(frame: Frame, owner: Value, target: ast.Attribute, value: Value, nod
     counts = [member for member in members(value) if isinstance(member, (Number, Bool))]
     if any(augmented or member.origin is Origin.STATE for member in counts) or flips(node, text):
         sure = Confidence.POSSIBLE if is_undone(frame.summary.decl, text) else Confidence.CERTAIN
-        frame.emit(HostMutation, node, sure, target=text, what="counter")
+        guarded = isinstance(value, Number) and all(is_module(frame.machine, each.decl) for each in lasting)
+        frame.emit(HostMutation, node, sure, target=text, what="counter", is_guarded=guarded)
 
 
 def _report_class(frame: Frame, text: str, value: Value, node: ast.AST, augmented: bool) -> None:
