@@ -215,10 +215,19 @@ def _is_address(story: Story, captured: Captured, owner: Thing) -> bool:
 
 def _cut(act: Act) -> ast.Slice | None:
     """The slice with an end that is not fixed through which an act writes."""
+    ends = (node for node in _slices(act) if node.upper is not None and not isinstance(node.upper, ast.Constant))
+    return next(ends, None)
+
+
+def _slices(act: Act) -> list[ast.Slice]:
+    """The slices through which an act writes; `x.narrow(0, 0, n)` is `x[:n]`, and from elsewhere on it is the rest."""
+    found = [node for node in ast.walk(act.node) if isinstance(node, ast.Slice)]
     for node in ast.walk(act.node):
-        if isinstance(node, ast.Slice) and node.upper is not None and not isinstance(node.upper, ast.Constant):
-            return node
-    return None
+        if isinstance(node, ast.Call) and last_called(node) == "narrow" and len(node.args) == 3:
+            start, length = node.args[1:]
+            is_first = isinstance(start, ast.Constant) and start.value == 0
+            found.append(ast.Slice(None, length) if is_first else ast.Slice(start, None))
+    return found
 
 
 def _is_cleared(story: Story, captured: Captured, index: int, replay: int) -> bool:
@@ -252,7 +261,7 @@ def _is_constant(act: Act) -> bool:
 
 
 def _rest(act: Act) -> bool:
-    slices = [node for node in ast.walk(act.node) if isinstance(node, ast.Slice)]
+    slices = _slices(act)
     return any(node.lower is not None and node.upper is None for node in slices)
 
 
@@ -260,7 +269,7 @@ def _follows(act: Act, filled: Act) -> bool:
     """Whether an act begins where another ends: `x[n:size].zero_()` behind `x[:n].copy_(batch)`."""
     cut = _cut(filled)
     end = None if cut is None or cut.upper is None else ast.dump(cut.upper)
-    slices = [node for node in ast.walk(act.node) if isinstance(node, ast.Slice)]
+    slices = _slices(act)
     return end is not None and any(node.lower is not None and ast.dump(node.lower) == end for node in slices)
 
 
@@ -349,4 +358,4 @@ def _is_number(node: ast.AST) -> bool:
 
 
 def _is_sliced(node: ast.AST) -> bool:
-    return any(isinstance(each, ast.Slice) for each in ast.walk(node))
+    return any(isinstance(each, ast.Slice) or last_called(each) == "narrow" for each in ast.walk(node))

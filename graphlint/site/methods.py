@@ -11,6 +11,7 @@ from graphlint.site.members import attribute
 from graphlint.site.names import FLUENT, NOT_IN_PLACE, PUTTING, SIZES, VIEWS
 from graphlint.site.things import Kind, Slot, Thing
 from graphlint.site.walker import Walker
+from graphlint.syntax import last_called
 
 PARAMETERS = frozenset({"parameters", "buffers", "named_parameters", "named_buffers"})
 """Methods that only modules have."""
@@ -126,7 +127,7 @@ def _tensor(walker: Walker, receiver: Thing, name: str, places: Places, node: as
         return walker.thing(Kind.TENSOR, node, base=receiver)
     if name.endswith("_") and not name.endswith("__") and name not in NOT_IN_PLACE:
         walker.read(node, *places, name="argument")
-        is_partial = receiver.base is not None and receiver.name == "view" and _is_cut(receiver)
+        is_partial = receiver.base is not None and _is_cut(receiver)
         walker.write(node, receiver, other=places[0] if places else None, name=name, is_partial=is_partial)
         return receiver
     walker.read(node, receiver, name=name)
@@ -139,8 +140,10 @@ def _tensor(walker: Walker, receiver: Thing, name: str, places: Places, node: as
 
 
 def _is_cut(view: Thing) -> bool:
-    """Whether a view was made by a subscript that leaves something out."""
+    """Whether a view was made by a subscript that leaves something out, or by `narrow`."""
     node = view.node
+    if view.name != "view":
+        return isinstance(node, ast.Call) and last_called(node) == "narrow"
     return isinstance(node, ast.Subscript) and not (
         isinstance(node.slice, ast.Slice) and node.slice.lower is node.slice.upper is None
     )
