@@ -175,6 +175,30 @@ def test_fixes_that_hold_are_known_without_writing(rules: Registry) -> None:
     assert {each.safety for each in found.values()} == {"safe"}
 
 
+@pytest.mark.parametrize("nearby", [False, True])
+def test_one_fix_that_does_not_hold_takes_no_other_with_it(rules: Registry, nearby: bool) -> None:
+    good = "".join(
+        f"\n\n# graphlint: region\ndef good{i}(x):\n    return x * torch.tensor({i}.5, device=x.device)\n" for i in range(5)
+    )
+    text = (
+        b"import torch\n\n\n# graphlint: region\ndef step(x):\n"
+        b"    position = torch.arange(4)\n    first = [int(each) for each in position]\n"
+        b"    return x + position.to(x.device), first\n"
+    ) + good.encode()
+    check = checker(text, rules)
+    report = check({})
+    asked: list[int] = []
+
+    def counted(texts: Texts) -> Report:
+        asked.append(len(texts))
+        return check(texts)
+
+    found = verified(report, counted, lambda name: text, "unsafe", (lambda texts, files: check(texts)) if nearby else None)
+    held = [each.code for each in report.findings if each.fingerprint in found]
+    assert held == ["GL301"] * 5 and "GL302" in {each.code for each in report.findings}
+    assert len(asked) <= (2 if nearby else 6)
+
+
 def test_edits_that_touch_are_not_made_together() -> None:
     one, same = (Edit(Span("a.py", 1, 2, 1, 5), "x") for _ in range(2))
     inside, behind = Edit(Span("a.py", 1, 3, 1, 4), "y"), Edit(Span("a.py", 1, 5, 1, 6), "z")

@@ -50,7 +50,8 @@ def fixed(report: Report, check: Check, level: str, diff: bool) -> tuple[Report,
 
 def shown(report: Report, check: Check) -> Report:
     """The report with the fixes that hold, each on its own."""
-    found = {key: _in_cells(fix) for key, fix in trial.verified(report, _by_path(check), read).items()}
+    held = trial.verified(report, _by_path(check), read, near=_near(check))
+    found = {key: _in_cells(fix) for key, fix in held.items()}
     return replace(report, findings=tuple(replace(each, fix=found.get(each.fingerprint)) for each in report.findings))
 
 

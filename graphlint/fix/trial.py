@@ -285,17 +285,39 @@ def _counted(report: Report) -> Counter[tuple[str, str]]:
     return Counter((each.span.file, each.code) for each in report.findings)
 
 
-def verified(report: Report, check: Check, read: Read, level: str = SUGGESTION) -> dict[str, Fix]:
-    """The fixes of a report that hold, by fingerprint; those that were tried together must also hold together."""
+def verified(report: Report, check: Check, read: Read, level: str = SUGGESTION, near: Near | None = None) -> dict[str, Fix]:
+    """The fixes of a report that hold, by fingerprint; those that were tried together must also hold together.
+
+    With `near`, those that do not hold are looked for in a few files at a time before the whole is checked again.
+    """
     found: dict[str, Fix] = {}
     for group in _groups(candidates(report, read, level)):
-        done = Mended(report=report)
-        if tried(done, group, check, read) is not None:
-            found |= {each.finding.fingerprint: each.fix for each in group}
-            continue
-        alone = (each for each in group if len(group) > 1 and tried(done, [each], check, read) is not None)
-        found |= {each.finding.fingerprint: each.fix for each in alone}
+        holding = group if tried(Mended(report=report), group, check, read) is not None else None
+        if holding is None and near is not None:
+            group = [each for files in _batches(group) for each in _bearing(group, files, near, read)]
+        held = holding or _holding(report, group, check, read)
+        found |= {each.finding.fingerprint: each.fix for each in held}
     return found
+
+
+def _bearing(group: Sequence[Candidate], files: Sequence[str], near: Near, read: Read) -> Iterator[Candidate]:
+    """Those of some files that hold where these files are checked alone, and those that are not found then."""
+    alone = near({}, files)
+    there = {(each.code, each.span): each for each in alone.findings}
+    mine = {(each.finding.code, each.finding.span): each for each in group if _home(each) in files}
+    known = [each._replace(finding=there[key]) for key, each in mine.items() if key in there]
+    held = _holding(alone, known, partial(_nearby, near, files), read)
+    yield from (mine[each.finding.code, each.finding.span] for each in held)
+    yield from (each for key, each in mine.items() if key not in there)
+
+
+def _holding(report: Report, group: Sequence[Candidate], check: Check, read: Read) -> list[Candidate]:
+    """Those of some candidates that hold: all together, or those of each half of them."""
+    if not group or tried(Mended(report=report), group, check, read) is not None:
+        return list(group)
+    middle = len(group) // 2
+    halves = (group[:middle], group[middle:]) if middle else ()
+    return [each for half in halves for each in _holding(report, half, check, read)]
 
 
 def _groups(found: list[Candidate]) -> Iterator[list[Candidate]]:
