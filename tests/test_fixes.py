@@ -191,10 +191,11 @@ def test_one_fix_that_does_not_hold_takes_no_other_with_it(rules: Registry, near
 
     def counted(texts: Texts) -> Report:
         asked.append(len(texts))
-        return check(texts)
+        found: Report = check(texts)
+        return found
 
-    found = verified(report, counted, lambda name: text, "unsafe", (lambda texts, files: check(texts)) if nearby else None)
-    held = [each.code for each in report.findings if each.fingerprint in found]
+    fixes = verified(report, counted, lambda name: text, "unsafe", (lambda texts, files: check(texts)) if nearby else None)
+    held = [each.code for each in report.findings if each.fingerprint in fixes]
     assert held == ["GL301"] * 5 and "GL302" in {each.code for each in report.findings}
     assert len(asked) <= (2 if nearby else 6)
 
