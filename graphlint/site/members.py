@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 
+from graphlint.project import ClassDecl, Symbol
 from graphlint.site.acts import Verb
 from graphlint.site.names import FACTS, VIEWS
 from graphlint.site.things import Kind, Slot, Thing
 from graphlint.site.walker import Walker
+from graphlint.syntax import last, receiver_name
 
 
 def attribute(walker: Walker, base: Thing, attr: str, node: ast.AST) -> Thing:
@@ -19,8 +21,53 @@ def attribute(walker: Walker, base: Thing, attr: str, node: ast.AST) -> Thing:
             return walker.thing(Kind.TENSOR, node, base=base)
         base.slots[attr] = _member(walker, base, attr, node)
     thing = base.slots[attr]
+    if thing.kind is Kind.PROPERTY:
+        return _computed(walker, thing, base, node)
     walker.act(Verb.LOAD, node, thing, slot=Slot(base, attr))
     return thing
+
+
+def _computed(walker: Walker, thing: Thing, base: Thing, node: ast.AST) -> Thing:
+    """What the function behind a property gives; a cached one stays what it was first."""
+    from graphlint.site.calls import Given, inline
+
+    value = inline(walker, thing, Given((base,), {}), node)
+    if thing.name == CACHED:
+        base.slots[getattr(thing.function, "name", "")] = value
+    return value
+
+
+def setter(walker: Walker, base: Thing, attr: str) -> Thing | None:
+    """The function that runs where an attribute is assigned; None where there is none."""
+    found = walker.project.member(base.decl, attr) if base.decl is not None else None
+    for symbol in found[1] if found is not None else ():
+        if found is None or not isinstance(symbol, ast.FunctionDef):
+            continue
+        if any(isinstance(mark, ast.Attribute) and mark.attr == "setter" for mark in symbol.decorator_list):
+            return _method(walker, base, found[0], symbol)
+    return None
+
+
+CACHED = "cached_property"
+
+
+PROPERTIES = frozenset({"property", CACHED})
+
+
+def inherited(walker: Walker, attr: str, node: ast.AST) -> Thing | None:
+    """The method that `super()` finds in the function that is walked; bases of other files, if these capture as well."""
+    body = walker.frame.body
+    if not isinstance(body, (ast.FunctionDef, ast.AsyncFunctionDef)) or not (own := receiver_name(body)):
+        return None
+    receiver = walker.scope.slots.get(own)
+    if receiver is None or receiver.decl is None:
+        return None
+    bases = (each for each in walker.project.mro(receiver.decl) if isinstance(each, ClassDecl))
+    here = next((each for each in bases if body in each.members.get(body.name, ())), None)
+    found = walker.project.member(receiver.decl, attr, here) if here is not None else None
+    if found is None or not (found[0].module is walker.module or "CUDAGraph" in found[0].module.source.text):
+        return None
+    return _bound(walker, receiver, found[0], found[1], node)
 
 
 def _member(walker: Walker, base: Thing, attr: str, node: ast.AST) -> Thing:
@@ -29,14 +76,29 @@ def _member(walker: Walker, base: Thing, attr: str, node: ast.AST) -> Thing:
         child = Thing(Kind.UNKNOWN, node, base.born, attr)
         child.is_argument, child.is_guess = base.is_argument, True
         return child
-    owner, symbols = found
+    return _bound(walker, base, found[0], found[1], node)
+
+
+def _bound(walker: Walker, base: Thing, owner: ClassDecl, symbols: list[Symbol], node: ast.AST) -> Thing:
+    """What a class says about an attribute of one of its objects."""
+    for each in symbols:
+        marks = [last(mark) for mark in each.decorator_list] if isinstance(each, ast.FunctionDef) else []
+        kind = next((mark for mark in marks if mark in PROPERTIES), "")
+        if kind and isinstance(each, ast.FunctionDef):
+            found = _method(walker, base, owner, each)
+            found.kind, found.name = Kind.PROPERTY, kind
+            return found
     symbol = symbols[-1]
     if isinstance(symbol, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        method = Thing(Kind.FUNCTION, symbol, base.born, symbol.name, decl=owner, function=symbol, module=owner.module)
-        method.scope = walker.module_scope(owner.module)
-        is_static = any(isinstance(mark, ast.Name) and mark.id == "staticmethod" for mark in symbol.decorator_list)
-        method.base = None if is_static else base
-        return walker.decorated(method)
+        return walker.decorated(_method(walker, base, owner, symbol))
     if isinstance(symbol, (ast.Assign, ast.AnnAssign)) and symbol.value is not None:
         return walker.evaluate(symbol.value)
-    return Thing(Kind.UNKNOWN, node, base.born, attr)
+    return Thing(Kind.UNKNOWN, node, base.born, getattr(symbol, "name", ""))
+
+
+def _method(walker: Walker, base: Thing, owner: ClassDecl, symbol: ast.FunctionDef | ast.AsyncFunctionDef) -> Thing:
+    method = Thing(Kind.FUNCTION, symbol, base.born, symbol.name, decl=owner, function=symbol, module=owner.module)
+    method.scope = walker.module_scope(owner.module)
+    is_static = any(isinstance(mark, ast.Name) and mark.id == "staticmethod" for mark in symbol.decorator_list)
+    method.base = None if is_static else base
+    return method

@@ -7,8 +7,10 @@ from collections.abc import Callable, Sequence
 
 from graphlint.project import imported
 from graphlint.site.acts import Verb
+from graphlint.site.calls import Given, inline
 from graphlint.site.expressions import element, entry, is_filled, is_generator, is_slice, looked_at, truth
 from graphlint.site.iteration import ROUNDS, advanced, over_call, over_object
+from graphlint.site.members import setter
 from graphlint.site.mentions import mentions
 from graphlint.site.things import Kind, Slot, Thing
 from graphlint.site.walker import Walker
@@ -35,7 +37,12 @@ def assign(walker: Walker, target: ast.expr, value: Thing, node: ast.AST) -> Non
             holder = walker.scope.shared.get(name, walker.scope)
             walker.bind(Slot(holder, name), value, node)
         case ast.Attribute(value=inner, attr=attr):
-            walker.bind(Slot(walker.evaluate(inner), attr), value, node)
+            owner = walker.evaluate(inner)
+            function = setter(walker, owner, attr)
+            if function is not None:
+                inline(walker, function, Given((owner, value), {}), node)
+            else:
+                walker.bind(Slot(owner, attr), value, node)
         case ast.Subscript(value=inner, slice=index):
             _store(walker, walker.evaluate(inner), index, value, node)
         case ast.Tuple(elts=items) | ast.List(elts=items):

@@ -28,6 +28,7 @@ class Kind(enum.Enum):
     CONTAINER = "container"
     ANY_ITEM = "any item"
     FUNCTION = "function"
+    PROPERTY = "property"
     CLASS = "class"
     OUTSIDE = "outside"
     INSTANCE = "instance"
