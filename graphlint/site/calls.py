@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from graphlint.site.acts import Frame, Verb
 from graphlint.site.construct import construct
-from graphlint.site.members import attribute
+from graphlint.site.members import attribute, inherited
 from graphlint.site.methods import method
 from graphlint.site.names import NUMBERS, REFERENCE, SAME
 from graphlint.site.things import Kind, Scope, Slot, Thing
@@ -67,6 +67,8 @@ def _method(walker: Walker, receiver: Thing, name: str, node: ast.Call) -> Thing
     if receiver.kind is Kind.COMPILED and receiver.base is not None and name not in ("forward", "__call__"):
         receiver = receiver.base
     own = attribute(walker, receiver, name, node.func) if receiver.decl is not None or name in receiver.slots else None
+    if receiver.name == "super" and receiver.kind is Kind.UNKNOWN:
+        own = inherited(walker, name, node)
     given = _given(walker, node)
     # What `__init__` was given and keeps is called; a name that nobody binds is a method of a base outside the tree.
     if own is not None and (own.kind is not Kind.UNKNOWN or not own.is_guess):

@@ -76,8 +76,9 @@ def walks(project: Project, module: Module) -> Iterator[list[Act]]:
         if not script or node not in later:
             yield walk_function(project, module, node).acts
     used = {name for words in touching.values() for name in words.names}
+    named = {node.name: node for node in classes}
     for each in classes:
-        order = _order(each) if each.name not in used and classes[each].captures else []
+        order = _order(_body(each, named)) if each.name not in used and each.name in reach else []
         if order:
             yield walk_class(project, module.class_(each, each.name), order).acts
 
@@ -114,9 +115,10 @@ def _bound(tree: Mapping[ast.stmt, Words]) -> set[str]:
 
 def _reach(functions: Mapping[FunctionDef, Words], classes: Mapping[ast.ClassDef, Words], variables: Set[str]) -> set[str]:
     """Names of functions and classes that capture, directly or through each other, and of variables that do."""
-    found = {node.name for node, words in (*functions.items(), *classes.items()) if words.captures} | variables
+    every = (*functions.items(), *classes.items())
+    found = {node.name for node, words in every if words.captures} | variables
     for _ in range(4):
-        found |= {node.name for node, words in functions.items() if words.names & found}
+        found |= {node.name for node, words in every if words.names & found}
     return found
 
 
@@ -124,19 +126,32 @@ def _touches(words: Words, reach: Set[str]) -> bool:
     return words.captures or bool(words.names & reach)
 
 
-def _order(node: ast.ClassDef) -> list[str]:
+def _body(node: ast.ClassDef, named: Mapping[str, ast.ClassDef]) -> list[ast.stmt]:
+    """The statements of a class, behind those of its bases in the same file that it does not write anew."""
+    body = list(node.body)
+    for _ in range(4):
+        given = [named[base.id] for base in node.bases if isinstance(base, ast.Name) and base.id in named]
+        if not given or given[0] is node:
+            break
+        node = given[0]
+        own = {each.name for each in body if isinstance(each, FunctionDef)}
+        body = [*(each for each in node.body if getattr(each, "name", "") not in own), *body]
+    return body
+
+
+def _order(body: list[ast.stmt]) -> list[str]:
     """The public methods of a class that captures, those that capture first; the ones that replay are called twice.
 
     What captures when the object is made has captured: nobody calls it once more.
     """
-    if not any(mentions(each, CAPTURES) for each in node.body):
+    if not any(mentions(each, CAPTURES) for each in body):
         return []
-    methods = [each for each in node.body if isinstance(each, FunctionDef) and each.name != "__init__"]
+    methods = [each for each in body if isinstance(each, FunctionDef) and each.name != "__init__"]
     calls = {each: _own_calls(each) for each in methods}
     inner = {attr for some in calls.values() for attr in some}
     capturing = {each.name for each in methods if mentions(each, CAPTURES)}
     replaying = [each for each in methods if mentions(each, {REPLAYS})]
-    made = {attr for each in node.body if getattr(each, "name", "") == "__init__" for attr in _own_calls(each)}
+    made = {attr for each in body if getattr(each, "name", "") == "__init__" for attr in _own_calls(each)}
     inner |= made & capturing
     outer = [each for each in methods if each.name not in inner or each in replaying]
     first = [each.name for each in outer if mentions(each, CAPTURES) or calls[each] & capturing]
