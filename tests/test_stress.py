@@ -68,3 +68,26 @@ def test_an_iterator_that_is_its_own_is_followed_by_its_next(check_text: CheckTe
     report = check_text(own + following + HEAD + body)
     assert [each.code for each in report.findings] == ["GL101"]
     assert check_text(own + "\n" + HEAD + body).findings == ()
+
+
+CAPTURE = (
+    "def main(model, x):\n    graph = torch.cuda.CUDAGraph()\n    with torch.cuda.graph(graph):\n        y = model(x)\n"
+)
+RUN = "    def run(v):\n        x.copy_(v)\n        graph.replay()\n        return y\n"
+REPEATED = {
+    "a parameter bound anew": (HEAD.replace("x)", "x, y)"), "        x = y * 2\n"),
+    "calls of what replays": ("import torch\n" + CAPTURE + RUN, "    run(x)\n"),
+}
+
+
+@pytest.mark.parametrize("name", REPEATED)
+def test_four_times_as_much_takes_no_more_than_ten_times_as_long(name: str, check_text: CheckText) -> None:
+    head, part = REPEATED[name]
+
+    def seconds(times: int) -> float:
+        started = time.process_time()
+        assert check_text(head + part * times).regions
+        return time.process_time() - started
+
+    seconds(50)  # what is loaded once
+    assert seconds(1600) < 10 * max(seconds(400), 0.05)

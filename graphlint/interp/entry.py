@@ -8,7 +8,9 @@ What the body only hands on is what the functions it is given to use it as.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from graphlint.effects.table import lookup
@@ -17,8 +19,7 @@ from graphlint.interp.binding import defaults, parameters, receiver_missing
 from graphlint.interp.handed import handed
 from graphlint.interp.naming import is_host
 from graphlint.project import ClassDecl, FunctionDecl
-from graphlint.record import NamedTuple
-from graphlint.syntax import nested, stands_in, walk
+from graphlint.syntax import nested, walk
 from graphlint.types import Confidence
 from graphlint.values import (
     Bool,
@@ -163,7 +164,7 @@ class Uses:
         self.called: set[str] = set()
         self.handed: set[str] = set()
         body = decl.node.body
-        anew = rebound(body, {*names}) if isinstance(body, list) else []
+        anew = rebound(body, {*names}) if isinstance(body, list) else {}
         for statement in body if isinstance(body, list) else [body]:
             for node in walk(statement):
                 if anew:
@@ -186,9 +187,9 @@ class Uses:
     def is_other(self, name: str) -> bool:
         return any(name in found for found in (self.host, self.other, self.truth, self.called))
 
-    def _note_parts(self, node: ast.AST, anew: list[Rebound]) -> None:
+    def _note_parts(self, node: ast.AST, anew: Mapping[str, list[Stretch]]) -> None:
         """What a node says of the parameters that are still what the caller gave."""
-        other = {each.name for each in anew if stands_in(each.behind, node)}
+        other = [name for name, stretches in anew.items() if _lies_in(stretches, node)]
         sets = (self.host, self.tensor, self.number, self.other, self.truth, self.called)
         unsaid = [(found, name) for found in sets for name in other if name not in found]
         self._note(node)
@@ -280,22 +281,47 @@ class Uses:
         return Tensor(Place.DEVICE, Kind.ANY, None, sure, "input")
 
 
-class Rebound(NamedTuple):
-    """A parameter that a statement binds to something else, and the statements of its block behind it."""
+Position = tuple[int, int]
+Stretch = tuple[Position, Position]
+"""From where to where something holds: lines and columns."""
+BEHIND = (1 << 30, 0)
+"""A place behind every file."""
 
-    name: str
-    behind: list[ast.stmt]
 
-
-def rebound(body: list[ast.stmt], names: set[str]) -> list[Rebound]:
-    """Where parameters get values that are not computed of what they were."""
-    found: list[Rebound] = []
+def rebound(body: list[ast.stmt], names: set[str]) -> dict[str, list[Stretch]]:
+    """Where parameters have values that are not computed of what they were: stretches of the text, in order."""
+    found: dict[str, set[Stretch]] = {}
     for block in (body, *_inner_blocks(body)):
-        for place, node in enumerate(block[:-1]):
+        free = set(names)
+        for node, behind in pairwise(block):
             match node:
-                case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in names and not _reads(value, name):
-                    found.append(Rebound(name, block[place + 1 :]))
-    return found
+                case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in free and not _reads(value, name):
+                    free.discard(name)
+                    found.setdefault(name, set()).add((_begin(behind), _end(block[-1])))
+    return {name: _outermost(sorted(stretches)) for name, stretches in found.items()}
+
+
+def _outermost(stretches: list[Stretch]) -> list[Stretch]:
+    """Stretches without those that lie in others: blocks of a file never overlap otherwise."""
+    kept: list[Stretch] = []
+    for each in stretches:
+        if not kept or each[0] > kept[-1][1]:
+            kept.append(each)
+    return kept
+
+
+def _lies_in(stretches: list[Stretch], node: ast.AST) -> bool:
+    begin = _begin(node)
+    last = bisect_right(stretches, (begin, BEHIND)) - 1
+    return last >= 0 and begin != (0, 0) and _end(node) <= stretches[last][1]
+
+
+def _begin(node: ast.AST) -> Position:
+    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+
+
+def _end(node: ast.AST) -> Position:
+    return getattr(node, "end_lineno", 0), getattr(node, "end_col_offset", 0)
 
 
 def _inner_blocks(body: list[ast.stmt]) -> Iterator[list[ast.stmt]]:

@@ -24,10 +24,11 @@ def accumulated(story: Story) -> Iterator[tuple[Region, Event]]:
         return
     called: dict[int, Thing] = {}
     passed: set[int] = set()
+    rare: dict[int, list[ast.If]] = {}
     for act in story.acts:
         if act.verb is Verb.CALL and act.thing.kind is Kind.COMPILED and has_graphs(act.thing):
             called[id(act.thing)] = act.thing
-        elif act.verb in (Verb.METHOD, Verb.BIND) and clears(act) and not act.is_maybe and not _is_every_few(act):
+        elif act.verb in (Verb.METHOD, Verb.BIND) and clears(act) and not act.is_maybe and not _is_every_few(act, rare):
             passed.clear()
         elif act.verb is Verb.METHOD and act.name == "backward":
             # Of a sum of losses it is not known what they were computed with.
@@ -39,11 +40,16 @@ def accumulated(story: Story) -> Iterator[tuple[Region, Event]]:
                 called.pop(id(made), None)
 
 
-def _is_every_few(act: Act) -> bool:
-    """Whether an act happens in some rounds only: behind `if (step + 1) % 4 == 0:`."""
+def _is_every_few(act: Act, rare: dict[int, list[ast.If]]) -> bool:
+    """Whether an act happens in some rounds only: behind `if (step + 1) % 4 == 0:`; `rare` keeps what was found."""
     around = act.frame.body or act.frame.module.source.tree
-    asking = (each for each in walk(around) if isinstance(each, ast.If) and stands_in(each.body, act.node))
-    return any(isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mod) for each in asking for part in walk(each.test))
+    if id(around) not in rare:
+        rare[id(around)] = [each for each in walk(around) if isinstance(each, ast.If) and _divides(each.test)]
+    return any(stands_in(each.body, act.node) for each in rare[id(around)])
+
+
+def _divides(test: ast.expr) -> bool:
+    return any(isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mod) for part in walk(test))
 
 
 def _compiled(loss: Thing) -> Iterator[Thing]:

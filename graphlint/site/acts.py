@@ -47,6 +47,12 @@ class Frame:
         self.caller = caller
         self.body = body
 
+    def leads_to(self, inner: Frame | None) -> bool:
+        """Whether a call led to another one, or is the same."""
+        while inner is not None and inner is not self:
+            inner = inner.caller
+        return inner is self
+
     @property
     def depth(self) -> int:
         return 0 if self.caller is None else self.caller.depth + 1

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 
+from graphlint.captors import class_prefix
 from graphlint.events import Event
+from graphlint.record import NamedTuple
 from graphlint.site.acts import Act, Frame, Verb
 from graphlint.site.branches import fills
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import STATE, Kind, Scope, Slot, Thing
 from graphlint.site_events import DerivedInput, EntryRebound, InputDies, InputNotRefreshed, InputRebound, RefreshMissesInput
-from graphlint.syntax import last, receiver_in, stored, walk
+from graphlint.syntax import last, receiver_name, stored, walk
 from graphlint.types import Region
 
 Told = Iterator[tuple[Region, Event]]
@@ -161,16 +164,17 @@ def _misses(act: Act, replaced: dict[Slot, Act], captured: Captured) -> bool:
 
 def unrefreshed(story: Story) -> Told:
     """A loop or a function that is given new data, replays, and writes none of them anywhere."""
+    touched = _touched(story)
     for captured in story.captures:
         for index in story.replays(captured):
             act = story.acts[index]
             if act.thing is not captured.graph:
                 continue
-            for name in sorted(_ignored(story, captured, act)):
+            for name in sorted(_ignored(story, captured, act, touched)):
                 yield region(captured, story.acts), tell(InputNotRefreshed, act, source=name)
 
 
-def _ignored(story: Story, captured: Captured, replay: Act) -> set[str]:
+def _ignored(story: Story, captured: Captured, replay: Act, touched: Touched) -> set[str]:
     loop = next((layer for layer in replay.layers if isinstance(layer.node, (ast.For, ast.AsyncFor))), None)
     if loop is not None and loop.node not in [layer.node for layer in story.acts[captured.begin].layers]:
         assert isinstance(loop.node, (ast.For, ast.AsyncFor))
@@ -178,17 +182,9 @@ def _ignored(story: Story, captured: Captured, replay: Act) -> set[str]:
         if is_data and loop.thing is not None and captured.graph not in loop.thing.family():
             inside = [act for act in story.acts[captured.end :] if loop.node in [layer.node for layer in act.layers]]
             return _unused_targets(captured, _of_data(loop.node), inside)
-    if not _is_around(replay.frame, story.acts[captured.begin].frame):
-        return _unused_arguments(story, captured, replay)
+    if not replay.frame.leads_to(story.acts[captured.begin].frame):
+        return _unused_arguments(story, captured, replay.frame, touched)
     return set()
-
-
-def _is_around(frame: Frame, inner: Frame) -> bool:
-    """Whether one call leads to another, or is the same."""
-    each: Frame | None = inner
-    while each is not None and each is not frame:
-        each = each.caller
-    return each is frame
 
 
 def _of_data(loop: ast.For | ast.AsyncFor) -> ast.expr:
@@ -233,18 +229,32 @@ def _reads_data(captured: Captured) -> bool:
     return any(thing.kind in (Kind.TENSOR, Kind.UNKNOWN) for slot, thing in captured.inputs.items())
 
 
-def _unused_arguments(story: Story, captured: Captured, replay: Act) -> set[str]:
+class Touched(NamedTuple):
+    """By call: the variables that its function looks at, and the tensors that are written in it and what it calls."""
+
+    loaded: Mapping[Frame, set[str]]
+    written: Mapping[Frame, set[int]]
+
+
+def _touched(story: Story) -> Touched:
+    loaded: defaultdict[Frame, set[str]] = defaultdict(set)
+    written: defaultdict[Frame, set[int]] = defaultdict(set)
+    for act in story.acts if story.captures else ():
+        if act.verb is Verb.LOAD and act.slot is not None:
+            loaded[act.frame].add(act.slot.key)
+        frame = act.frame if act.verb is Verb.WRITE else None
+        while frame is not None:
+            written[frame].add(id(act.thing.owner))
+            frame = frame.caller
+    return Touched(loaded, written)
+
+
+def _unused_arguments(story: Story, captured: Captured, frame: Frame, touched: Touched) -> set[str]:
     """Arguments that are never looked at although an input is called after them."""
-    own = [act for act in story.acts if act.frame is replay.frame]
-    loaded = {act.slot.key for act in own if act.verb is Verb.LOAD and act.slot is not None}
-    writes = (act for act in story.acts if act.verb is Verb.WRITE and _is_around(replay.frame, act.frame))
-    written = {id(act.thing.owner) for act in writes}
-    inputs = {slot.key: thing for slot, thing in captured.inputs.items() if id(thing.owner) not in written}
-    found: set[str] = set()
-    for name in _parameters(story, replay) - loaded:
-        if written and any(_is_for(key, thing, name) for key, thing in inputs.items()):
-            found.add(name)
-    return found
+    written = touched.written[frame]
+    given = _parameters(story, frame) - touched.loaded[frame] if written else set()
+    inputs = [(slot.key, thing) for slot, thing in captured.inputs.items() if given and id(thing.owner) not in written]
+    return {name for name in given if any(_is_for(key, thing, name) for key, thing in inputs)}
 
 
 def _is_for(key: str, thing: Thing, name: str) -> bool:
@@ -252,14 +262,13 @@ def _is_for(key: str, thing: Thing, name: str) -> bool:
     return name in (key if thing.kind is Kind.TENSOR else key.split("_") if thing.kind is Kind.UNKNOWN else ())
 
 
-def _parameters(story: Story, replay: Act) -> set[str]:
-    for node in ast.walk(story.module.source.tree):
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or node.name != replay.frame.function:
-            continue
-        if node.lineno <= replay.span.line <= (node.end_lineno or node.lineno):
-            own = receiver_in(story.module.source.tree, node)
-            return {each.arg for each in [*node.args.args, *node.args.kwonlyargs]} - {own}
-    return set()
+def _parameters(story: Story, frame: Frame) -> set[str]:
+    """What a function of the story's own file is given, apart from the object of a method."""
+    node = frame.body
+    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or frame.module is not story.module:
+        return set()
+    own = receiver_name(node) if class_prefix(frame.module, node) else ""
+    return {each.arg for each in [*node.args.args, *node.args.kwonlyargs]} - {own}
 
 
 def derived(story: Story) -> Told:
