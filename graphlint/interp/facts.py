@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -34,9 +33,6 @@ from graphlint.values import (
 
 MODE = "training"
 """The name under which a module of torch's has its mode, where `eval()` or `train()` was called on it."""
-
-TRAINING = re.compile(r"\.train\((?:True|mode=True)?\)")
-SWITCHING = re.compile(r"\.eval\(\)|\.train\((?!True|mode=True|\))")
 
 
 class Facts:
@@ -220,8 +216,7 @@ class Facts:
             return mode
         # Modules train until somebody says otherwise; a file that only ever switches to training leaves them there.
         self.varies = True
-        text = self.frame.module.source.text
-        return True if TRAINING.search(text) and not SWITCHING.search(text) else None
+        return True if switches.only_trains(self.frame.module) else None
 
     def grad(self) -> bool | None:
         return None

@@ -1,4 +1,4 @@
-"""Defaults that a file changes for the whole process: `Distribution.set_default_validate_args(False)`, the device."""
+"""What a file switches, once for all: `Distribution.set_default_validate_args(False)`, the device, the mode of modules."""
 
 from __future__ import annotations
 
@@ -27,6 +27,27 @@ def changed(frame: Frame, parameter: str) -> object:
 
 def _sets(call: ast.Call, setter: str) -> bool:
     return isinstance(call.func, ast.Attribute) and call.func.attr == setter and len(call.args) == 1
+
+
+@functools.lru_cache(maxsize=512)
+def only_trains(module: Module) -> bool:
+    """Whether a file switches modules to training, and none to evaluation."""
+    if ".train(" not in module.source.text:
+        return False
+    modes = [_mode(each) for each in walk(module.source.tree) if isinstance(each, ast.Call)]
+    return True in modes and not {False, MISSING} & {*modes}
+
+
+def _mode(call: ast.Call) -> object:
+    """The mode that a call of `train` or `eval` sets, MISSING where it is computed; None of any other call."""
+    match call:
+        case ast.Call(func=ast.Attribute(attr="eval"), args=[], keywords=[]):
+            return False
+        case ast.Call(func=ast.Attribute(attr="train"), args=args, keywords=words):
+            given = [*args, *(each.value for each in words)]
+            modes = [bool(each.value) if isinstance(each, ast.Constant) else MISSING for each in given]
+            return modes[0] if modes else True
+    return None
 
 
 DEVICE_SETTERS = ("set_default_device", "set_default_tensor_type")

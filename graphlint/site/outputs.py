@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from graphlint.events import Event
-from graphlint.project import Module
 from graphlint.site.acts import Act, Frame, Verb
 from graphlint.site.inputs import root
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Scope, Thing
+from graphlint.site.unchanged import is_same
 from graphlint.site_events import OutputKept, OutputUnset, UnwaitedCopy
 from graphlint.syntax import stands_in, walk
 from graphlint.types import Region
@@ -54,7 +53,7 @@ def kept(story: Story) -> Told:
 def _how(story: Story, captured: Captured, index: int, act: Act) -> str:
     if act.verb is Verb.RETURN:
         return "returned" if _is_given_away(story, captured, index, act) else ""
-    if not captured.made(act.thing) and not _is_same(captured, act.thing, act.frame.module):
+    if not captured.made(act.thing) and not is_same(captured, act.thing, act.frame.module):
         return ""
     again = next(story.replays(captured, index), None)
     if again is None:
@@ -67,20 +66,6 @@ def _how(story: Story, captured: Captured, index: int, act: Act) -> str:
     # A name given before the replay whose result it is read for is only a shorter name.
     is_old = any(_is_just_before(story.acts[at], act) for at in _before(story, captured, index))
     return "read after the next replay" if is_old and _is_read_later(story, act, index, again) else ""
-
-
-UNCHANGED = frozenset({"contiguous", "cuda", "float"})
-OTHER_KINDS = re.compile(r"half|float16|float64|double|autocast|argm|int\b|long|bool|mask|complex")
-"""Words of a file in which some results may be of another kind than float32."""
-
-
-def _is_same(captured: Captured, thing: Thing, module: Module) -> bool:
-    """Whether a call gives a result of the graph back as it is: `out.float()` is `out` where that is float32."""
-    if thing.name not in UNCHANGED or not isinstance(thing.node, ast.Call):
-        return False
-    if thing.name == "float" and OTHER_KINDS.search(module.source.text):
-        return False
-    return any(captured.made(each) or _is_same(captured, each, module) for each in thing.made_by[:1])
 
 
 def _is_just_before(replay: Act, act: Act) -> bool:
@@ -123,16 +108,9 @@ def _returned(story: Story, captured: Captured, index: int) -> int | None:
             continue
         if not any(part is inner.frame.node for part in ast.walk(act.node)):
             return None
-        return (
-            at if any(_is_under(story.acts[replay].frame, inner.frame) for replay in _before(story, captured, at)) else None
-        )
+        replays = _before(story, captured, at)
+        return at if any(inner.frame.leads_to(story.acts[replay].frame) for replay in replays) else None
     return None
-
-
-def _is_under(frame: Frame | None, outer: Frame) -> bool:
-    while frame is not None and frame is not outer:
-        frame = frame.caller
-    return frame is not None
 
 
 def _innermost(story: Story, index: int) -> Act:

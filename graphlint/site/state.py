@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
-import re
+import functools
 from collections.abc import Iterator
 
 from graphlint.events import Event
+from graphlint.project import Module
 from graphlint.site.acts import Act, Verb
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
 from graphlint.site_events import CachedTensor, GrowingState
+from graphlint.syntax import spelled, walk
 from graphlint.types import Confidence, Region
 
 Told = Iterator[tuple[Region, Event]]
@@ -39,16 +41,28 @@ def _is_stored(act: Act, captured: Captured) -> bool:
     return act.slot is not None and act.slot.key.startswith("[") and _outlives(act, captured)
 
 
-DROPPING = r"(?<![\w.]){name}\.(?:popitem|pop|clear)\(|\bdel {name}\["
+DROPPING = frozenset({"clear", "pop", "popitem"})
 
 
 def _is_dropped(act: Act) -> bool:
     """Whether the file of an act that stores an entry takes entries out of the same dictionary again."""
     target = act.node.targets[0] if isinstance(act.node, ast.Assign) else None
-    if not isinstance(target, ast.Subscript):
-        return False
-    name = ast.unparse(target.value)
-    return re.search(DROPPING.format(name=re.escape(name)), act.frame.module.source.text) is not None
+    return isinstance(target, ast.Subscript) and spelled(target.value) in _dropping(act.frame.module)
+
+
+@functools.lru_cache(maxsize=64)
+def _dropping(module: Module) -> frozenset[str]:
+    """The containers that a file takes entries out of, as they are spelled."""
+    return frozenset(spelled(held) for node in walk(module.source.tree) for held in _emptied(node))
+
+
+def _emptied(node: ast.AST) -> list[ast.expr]:
+    match node:
+        case ast.Call(func=ast.Attribute(value=held, attr=verb)) if verb in DROPPING:
+            return [held]
+        case ast.Delete(targets=targets):
+            return [each.value for each in targets if isinstance(each, ast.Subscript)]
+    return []
 
 
 def _bound(act: Act) -> int | None:
