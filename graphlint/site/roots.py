@@ -78,7 +78,7 @@ def walks(project: Project, module: Module) -> Iterator[list[Act]]:
     used = {name for words in touching.values() for name in words.names}
     named = {node.name: node for node in classes}
     for each in classes:
-        order = _order(_body(each, named)) if each.name not in used and each.name in reach else []
+        order = usual_order(_body(each, named)) if each.name not in used and each.name in reach else []
         if order:
             yield walk_class(project, module.class_(each, each.name), order).acts
 
@@ -139,7 +139,7 @@ def _body(node: ast.ClassDef, named: Mapping[str, ast.ClassDef]) -> list[ast.stm
     return body
 
 
-def _order(body: list[ast.stmt]) -> list[str]:
+def usual_order(body: list[ast.stmt]) -> list[str]:
     """The public methods of a class that captures, those that capture first; the ones that replay are called twice.
 
     What captures when the object is made has captured: nobody calls it once more.

@@ -10,6 +10,7 @@ from graphlint.site.acts import Frame
 from graphlint.site.calls import Given, inline, instance
 from graphlint.site.expressions import evaluate
 from graphlint.site.members import attribute
+from graphlint.site.roots import usual_order
 from graphlint.site.statements import run
 from graphlint.site.things import FunctionNode, Kind, Scope, Thing
 from graphlint.site.walker import Walker
@@ -62,6 +63,20 @@ def _follow(walker: Walker, thing: Thing) -> None:
         ):
             for _ in range(2):
                 _enter(walker, part)
+        elif part.decl is not None and part.decl.name not in part.decl.module.symbols:
+            _use(walker, part, part.decl)
+
+
+def _use(walker: Walker, thing: Thing, decl: ClassDecl) -> None:
+    """Walk the methods of a class that stands in a function, or of an object of it, in the order in which they are used."""
+    order = usual_order(decl.node.body)
+    if thing.kind is Kind.CLASS and order:
+        init = decl.members.get("__init__")
+        thing = instance(walker, thing, _unknown(init[-1]) if init else Given((), {}), decl.node)
+    for name in order if thing.kind in (Kind.INSTANCE, Kind.MODULE) else ():
+        found = attribute(walker, thing, name, decl.node)
+        if found.kind is Kind.FUNCTION:
+            _enter(walker, found, found.base)
 
 
 def _enter(walker: Walker, function: Thing, receiver: Thing | None = None) -> list[Thing]:
