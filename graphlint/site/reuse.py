@@ -36,13 +36,17 @@ def reuses(story: Story, kind: Kind) -> Iterator[Reuse]:
 
 def _after(story: Story, first: int, again: int, last: int) -> Reuse | None:
     callee, call = story.acts[first].thing, story.acts[again]
-    keep = next(
-        (act for _, act in story.between(first, again, Verb.KEEP) if _is_result(act.thing, callee, first, again)), None
-    )
+    kept = (act for _, act in story.between(first, again, Verb.KEEP, Verb.BIND) if _is_kept(act))
+    keep = next((act for act in kept if _is_result(act.thing, callee, first, again)), None)
     reads = (act for _, act in story.between(again, last, Verb.READ))
     read = next((act for act in reads if any(_is_result(each, callee, first, again) for each in _read_of(act))), None)
     again_at = _asked(story.acts[first], call)
     return Reuse(callee, again_at, read, keep) if read is not None or keep is not None else None
+
+
+def _is_kept(act: Act) -> bool:
+    """Whether an act puts something where the next result will not take its place: `results[name] = score(x)`."""
+    return act.verb is Verb.KEEP or (act.slot is not None and act.slot.key == "[*]" and isinstance(act.slot.holder, Thing))
 
 
 def _asked(first: Act, again: Act) -> Act:
