@@ -11,6 +11,7 @@ import pytest
 from graphlint.check import check_sources
 from graphlint.config import Config
 from graphlint.interp import interpreter
+from graphlint.interp.untraced import KEPT_OUT
 from graphlint.judge import Read
 from graphlint.registry import Registry
 from graphlint.source import parse
@@ -41,7 +42,8 @@ def said(rules: Registry) -> dict[str, str]:
         known[finding.span.file]: f"{finding.code} {finding.message}"
         for finding in report.findings
         if dict(finding.effects).get("compile") is Effect.DEFEATS
-        and finding.confidence > Confidence.POSSIBLE
+        # What its author keeps out on purpose is told, as possible only, where nobody is seen compiling the module.
+        and (finding.confidence > Confidence.POSSIBLE or KEPT_OUT in finding.message)
         and finding.rule != "graphs-skipped"  # Dynamo traces it whole; what Inductor does then was not recorded
     }
 
