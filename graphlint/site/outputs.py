@@ -170,9 +170,14 @@ def unwaited(story: Story) -> Told:
             for _, later in story.between(index, len(story.acts), Verb.READ, Verb.METHOD, Verb.CALL, Verb.WRITE):
                 if _waits(later) or (later.verb is Verb.WRITE and later.thing is act.thing):
                     break
-                if later.verb is Verb.READ and later.thing.owner is act.thing.owner and later.name in LOOKS:
+                if later.verb is Verb.READ and later.thing.owner is act.thing.owner and _looks(later):
                     yield region(captured, story.acts), tell(UnwaitedCopy, later, target=later.text)
                     break
+
+
+def _looks(act: Act) -> bool:
+    """Whether Python looks at a host buffer; a copy back to the device is queued behind the one that fills it."""
+    return act.name in LOOKS or (act.name != "copy_" and computes(act))
 
 
 def _is_async(act: Act) -> bool:
