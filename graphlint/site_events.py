@@ -302,6 +302,13 @@ class ModeToggled(Event):
 
 
 @fact
+class InputRaced(Event):
+    """An input is written on a stream that the replay does not wait for."""
+
+    target: str
+
+
+@fact
 class UnwaitedCopy(Event):
     """A copy to the host that nobody waited for is read."""
 

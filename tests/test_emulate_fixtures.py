@@ -20,6 +20,7 @@ COMPILED = "torch.compile("
 EXPLAINED = {
     "clock/reads.py": "two eager runs disagree about a clock as much as a replay does",
     "unwaited_copy/early.py": "a copy is done at once here, so nothing can be read too early",
+    "input_raced/streams.py": "a copy is done at once here, so no replay comes too early",
     "programs/catalogue_shapes.py:nested_or_jagged_tensor": "nested tensors are not emulated",
 }
 

@@ -22,6 +22,8 @@ EXPLAINED = {
     "GL509-fails": "whether freed memory is given to another tensor depends on what else the process freed",
     "GL526-fails": "the emulator copies at once, so that the host never reads too early",
     "unwaited_copy/early.py:main": "the emulator copies at once, so that the host never reads too early",
+    "GL610-fails": "the emulator copies at once, so that no replay comes too early",
+    "input_raced/streams.py:main": "the emulator copies at once, so that no replay comes too early",
     "missing_warmup/cold.py:main": "recorded in a process that had used the library before",
     "GL805-fails": "compiled code is not emulated",
     "GL808-fails": "compiled code is not emulated",

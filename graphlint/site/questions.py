@@ -65,6 +65,7 @@ QUESTIONS: tuple[Question, ...] = (
     buckets.padding,
     streams.forked,
     streams.outside,
+    streams.raced,
     collectives.unwaited,
     collectives.branched,
     collectives.cold,

@@ -9,7 +9,7 @@ from graphlint.site.acts import Act, Verb
 from graphlint.site.construct import argument, constant
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
-from graphlint.site_events import OutsideEvent, StreamNotForked, StreamNotJoined
+from graphlint.site_events import InputRaced, OutsideEvent, StreamNotForked, StreamNotJoined
 from graphlint.types import Region
 
 Told = Iterator[tuple[Region, Event]]
@@ -98,6 +98,33 @@ def outside(story: Story) -> Told:
             inside = any(_records(each, event) for each in story.acts[captured.begin : index])
             if before and not inside:
                 yield region(captured, story.acts), tell(OutsideEvent, act, event=act.text)
+
+
+def raced(story: Story) -> Told:
+    """Inputs that are filled on a side stream, and a replay that does not wait for it."""
+    for captured in story.captures:
+        for index, act in story.between(captured.end, len(story.acts), Verb.WRITE):
+            stream = _stream_of(act)
+            if stream is None or id(act.thing.owner) not in captured.reads:
+                continue
+            replay = story.next_replay(captured, index)
+            if replay is None or _stream_of(story.acts[replay]) is not None:
+                continue
+            if not any(_orders(each) for _, each in story.between(index, replay, Verb.METHOD, Verb.CALL)):
+                yield region(captured, story.acts), tell(InputRaced, act, target=act.text)
+
+
+def _stream_of(act: Act) -> Thing | None:
+    """The side stream of the innermost block that an act stands in."""
+    blocks = (layer.thing for layer in act.layers if layer.thing is not None and layer.thing.kind is Kind.STREAM_BLOCK)
+    stream = next((block.base for block in blocks), None)
+    return stream if stream is not None and _is_side(stream) else None
+
+
+def _orders(act: Act) -> bool:
+    """Whether an act makes a stream or the host wait for something, or may."""
+    name = act.name if act.verb is Verb.METHOD else act.thing.name
+    return name.startswith("wait") or "synchronize" in name or (act.verb is Verb.CALL and act.thing.kind is Kind.UNKNOWN)
 
 
 STRANGER = "a stream that does not wait for the captured one"
