@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import pairwise
 
 from graphlint.events import Event
 from graphlint.site.acts import Act, Layer, Verb, text
@@ -19,7 +20,7 @@ from graphlint.site_events import (
     PaddingReturned,
     UnsharedPool,
 )
-from graphlint.syntax import last_called, walk
+from graphlint.syntax import last_called, stands_in, walk
 from graphlint.types import Confidence, Region
 
 Told = Iterator[tuple[Region, Event]]
@@ -155,8 +156,13 @@ def loops(story: Story) -> Told:
 def _is_made_anew(story: Story, captured: Captured, loop: Layer) -> bool:
     """Whether a region calls what this round of the loop has made: each round is about something else."""
     begin = next((at for at, act in enumerate(story.acts) if any(_is_round(each, loop) for each in act.layers)), 0)
-    inside = (act for act in story.acts[captured.begin : captured.end] if act.verb is Verb.CALL)
-    return any(act.thing.kind in WORK and begin < act.thing.born < captured.begin for act in inside)
+    inside = story.acts[captured.begin : captured.end]
+    made = {id(act.thing): act.thing for act in inside if begin < act.thing.born < captured.begin}
+    called = [made[id(act.thing)] for act in inside if act.verb is Verb.CALL and id(act.thing) in made]
+    body = getattr(loop.node, "body", [])
+    # A function that stands in the loop is made in every round, but may do the same in all of them.
+    own = {id(each) for each in called if each.function is not None and stands_in(body, each.function)}
+    return any(each.kind in WORK and (id(each) not in own or made.keys() - own) for each in called)
 
 
 WORK = (Kind.FUNCTION, Kind.UNKNOWN, Kind.MODULE, Kind.COMPILED)
@@ -282,20 +288,43 @@ def _mixes(story: Story, captured: Captured) -> Confidence | None:
         if act.verb is Verb.CALL and "BatchNorm" in act.thing.name and act.name == "training":
             return Confidence.LIKELY
         name = act.name if act.verb is Verb.METHOD else act.thing.name.rpartition(".")[2]
-        if name == "t" and captured.made(act.thing):
-            # What rows become columns for is a product of every row with every other: `z @ z.t()`.
-            return Confidence.LIKELY
-        if name in MIXING and act.call is not None and act.thing.kind is not Kind.MODULE and _first_dimension(act):
-            return Confidence.LIKELY
-    return Confidence.POSSIBLE if unknown else None
+        if name in MIXING and act.call is not None and act.thing.kind is not Kind.MODULE:
+            if _runs_along_rows(act.call, act.verb is Verb.METHOD):
+                return Confidence.LIKELY
+    return Confidence.LIKELY if _are_multiplied(story, captured) else Confidence.POSSIBLE if unknown else None
 
 
-def _first_dimension(act: Act) -> bool:
+def _are_multiplied(story: Story, captured: Captured) -> bool:
+    """Whether every row of what a region computes is multiplied with every other: `z @ z.t()`, and not `weight @ z.t()`."""
+    reads = (act for _, act in story.between(captured.begin, captured.end, Verb.READ))
+    return any(
+        first.node is second.node and _turns(first.node) and all(captured.made(each.thing) for each in (first, second))
+        for first, second in pairwise(reads)
+    )
+
+
+def _turns(node: ast.AST) -> bool:
+    """Whether a node is a product with something that is transposed on its right side."""
+    match node:
+        case ast.BinOp(op=ast.MatMult(), right=ast.Attribute(attr="T" | "mT")):
+            return True
+        case ast.BinOp(op=ast.MatMult(), right=right):
+            return last_called(right) in TURNING
+        case ast.Call(args=[*_, right]):
+            return last_called(node) in PRODUCTS and last_called(right) in TURNING
+    return False
+
+
+PRODUCTS = frozenset({"bmm", "matmul", "mm"})
+TURNING = frozenset({"t", "transpose"})
+
+
+def _runs_along_rows(call: ast.Call, is_method: bool) -> bool:
     """Whether an operation runs along the first dimension, or along all of them."""
-    assert act.call is not None
-    words = {word.arg: word.value for word in act.call.keywords}
-    place = 0 if act.verb is Verb.METHOD else 1
-    given = words.get("dim") or words.get("axis") or (act.call.args[place] if len(act.call.args) > place else None)
+    words = {word.arg: word.value for word in call.keywords}
+    # A norm is told its order first.
+    place = (not is_method) + (last_called(call) == "norm")
+    given = words.get("dim") or words.get("axis") or (call.args[place] if len(call.args) > place else None)
     if given is None:
         return True
     parts = given.elts if isinstance(given, (ast.Tuple, ast.List)) else [given]
@@ -336,19 +365,16 @@ def _is_cut_out(captured: Captured, thing: Thing) -> bool:
 def _is_reduced(captured: Captured, thing: Thing) -> bool:
     """Whether a result, or what a copy was made of, has no rows of the bucket: the region took them together."""
     for each in (thing, *thing.made_by):
-        call = each.node if isinstance(each.node, ast.Call) and captured.made(each) else None
-        if call is not None and isinstance(call.func, ast.Attribute) and call.func.attr in REDUCING and _is_over_rows(call):
-            return True
+        if isinstance(each.node, ast.Call) and captured.made(each) and last_called(each.node) in REDUCING:
+            if _runs_along_rows(each.node, not each.name.startswith("torch.")):
+                return True
     return False
 
 
-def _is_over_rows(call: ast.Call) -> bool:
-    words = {word.arg: word.value for word in call.keywords}
-    given = words.get("dim") or words.get("axis") or (call.args[0] if call.args else None)
-    return given is None or (isinstance(given, ast.Constant) and given.value == 0)
-
-
-REDUCING = frozenset({"sum", "mean", "amax", "amin", "logsumexp", "prod", "std", "var", "norm"})
+REDUCING = frozenset({
+    "all", "amax", "amin", "any", "argmax", "argmin", "logsumexp", "max", "mean", "median", "min", "norm", "prod", "std",
+    "sum", "var",
+})  # fmt: skip
 
 
 def _is_number(node: ast.AST) -> bool:

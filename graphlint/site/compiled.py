@@ -179,12 +179,22 @@ def growing(story: Story) -> Told:
         if act.verb is not Verb.CALL or act.thing.kind is not Kind.COMPILED or not has_graphs(act.thing):
             continue
         before = earlier.setdefault(id(act.node), act)
-        if before is not act and any(_lengthens(new, old) for new in _given(act) for old in _given(before)):
+        if (
+            before is not act
+            and _is_next_round(before, act)
+            and any(_lengthens(new, old) for new in _given(act) for old in _given(before))
+        ):
             yield of_compiled(act.thing, act), tell(CompiledDynamic, act, call=act.text, grows=True, targets=Target.COMPILE)
 
 
 def _given(act: Act) -> list[Thing]:
     return [] if act.other is None else list(act.other.slots.values())
+
+
+def _is_next_round(before: Act, act: Act) -> bool:
+    """Whether a loop has come round from one act to another: two calls have two lengths, and each has a graph."""
+    rounds = {id(layer.node): layer.round for layer in before.layers}
+    return any(rounds.get(id(layer.node), layer.round) != layer.round for layer in act.layers)
 
 
 def _lengthens(new: Thing, old: Thing) -> bool:

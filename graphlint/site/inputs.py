@@ -188,10 +188,13 @@ def _ignored(story: Story, captured: Captured, replay: Act, touched: Touched) ->
 
 
 def _of_data(loop: ast.For | ast.AsyncFor) -> ast.expr:
-    """What a loop gives data to: of `for n, batch in enumerate(batches)`, the batch."""
+    """What a loop gives data to: the batch of `for n, batch in enumerate(batches)` and `in zip(range(9), batches)`."""
     match loop:
         case ast.For(target=ast.Tuple(elts=[_, data]), iter=ast.Call(func=ast.Name(id="enumerate"))):
             return data
+        case ast.For(target=ast.Tuple(elts=elts), iter=ast.Call(func=ast.Name(id="zip"), args=args)):
+            given = [each for each, source in zip(elts, args) if not _is_range(source)]
+            return given[0] if len(given) == 1 else ast.Tuple(given, ast.Store())
     return loop.target
 
 
@@ -200,7 +203,8 @@ def _is_range(node: ast.expr) -> bool:
     if not isinstance(node, ast.Call):
         return False
     called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-    return called in COUNTING or any(map(_is_range, node.args[:1]))
+    given = node.args if called == "zip" else node.args[:1]
+    return called in COUNTING or (bool(given) and all(map(_is_range, given)))
 
 
 COUNTING = frozenset({"range", "trange", "count"})
