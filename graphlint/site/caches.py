@@ -37,16 +37,18 @@ def caches(story: Story) -> Told:
 def pools(story: Story) -> Told:
     """Graphs that are captured when a key is new, each of which takes memory of its own."""
     functions = _functions(story) if story.captures else []
-    for captured in story.captures:
+    stored = [(captured, act, cache) for captured in story.captures for act, cache in _stored(story, captured)]
+    for captured, act, cache in stored:
         begin = story.acts[captured.begin]
-        is_again = any(story.acts[each.begin].node is begin.node for each in story.captures if each is not captured)
-        if is_again or argument(captured.capture, "pool", 1) is not None:
+        same = [act.slot and act.slot.holder, begin.node]
+        others = (
+            each for each, other, _ in stored if [other.slot and other.slot.holder, story.acts[each.begin].node] == same
+        )
+        if any(each is not captured for each in others) or argument(captured.capture, "pool", 1) is not None:
             continue
-        for act, cache in _stored(story, captured):
-            function = _around(functions, act)
-            if function is not None and act.slot is not None and act.slot.key == "[*]" and _asks(function, cache):
-                yield region(captured, story.acts), tell(UnsharedPool, begin, cache=cache)
-                break
+        function = _around(functions, act)
+        if function is not None and act.slot is not None and act.slot.key == "[*]" and _asks(function, cache):
+            yield region(captured, story.acts), tell(UnsharedPool, begin, cache=cache)
 
 
 def _functions(story: Story) -> list[FunctionDef]:

@@ -152,7 +152,20 @@ class Walker:
             elif known in ("functools.lru_cache", "functools.cache"):
                 thing.call = called
                 thing.name = known
+            elif not known:
+                thing = self._wrapped(thing, decorator)
         return thing
+
+    def _wrapped(self, thing: Thing, decorator: ast.expr) -> Thing:
+        """What a decorator of the tree that captures makes of a function; any other leaves it as it is."""
+        from graphlint.site.wrapping import wrapped  # here because few files capture in decorators
+
+        assert thing.module is not None
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        found = self.project.dotted(thing.module, called)
+        if not isinstance(found, (FunctionDecl, ClassDecl)) or thing.kind is not Kind.FUNCTION or self.is_spent:
+            return thing
+        return wrapped(self, thing, found, decorator)
 
     def bind(self, slot: Slot, thing: Thing, node: ast.AST) -> None:
         """Put a thing into a slot; the act has what was there before as its other thing."""
