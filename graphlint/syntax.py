@@ -162,6 +162,15 @@ def against_none(node: ast.AST) -> bool | None:
     return None
 
 
+def is_tail(node: ast.AST) -> bool:
+    """Whether the beginning of something is left out: `x[1:]`, `x[:, -n:]`."""
+    if not isinstance(node, ast.Subscript):
+        return False
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    lower = (each.lower for each in parts if isinstance(each, ast.Slice))
+    return any(each is not None and not (isinstance(each, ast.Constant) and each.value == 0) for each in lower)
+
+
 def last(node: ast.AST) -> str:
     """The last word of a plain or dotted name; "" for anything else."""
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

@@ -25,7 +25,7 @@ from graphlint.interp.rebinding import carries_nothing
 from graphlint.interp.record import Deferred, Effect, as_member, note_brought
 from graphlint.project import FunctionDecl
 from graphlint.site_events import GrowingState
-from graphlint.syntax import last, last_called, nested, spelled, stands_in, stored, walk
+from graphlint.syntax import is_tail, last, last_called, nested, spelled, stands_in, stored, walk
 from graphlint.types import Confidence
 from graphlint.values import (
     Arguments,
@@ -288,8 +288,10 @@ def lengthened(target: ast.expr, node: ast.AST) -> ast.Call | None:
     for made in arms:
         if not isinstance(made, ast.Call) or last(made.func) not in JOINS:
             continue
-        text = spelled(target)
-        if any(type(part) is type(target) and spelled(part) == text for part in walk(made) if isinstance(part, ast.expr)):
+        # With its first rows left out, it is a window, and no longer than before.
+        cut = {part for each in walk(made) if is_tail(each) for part in walk(each)}
+        same = (part for part in walk(made) if type(part) is type(target) and part not in cut)
+        if any(spelled(part) == spelled(target) for part in same if isinstance(part, ast.expr)):
             return made
     return None
 
@@ -326,8 +328,15 @@ def report_growth(frame: Frame, node: ast.AST) -> None:
     lasting = [each for each in members(owner) if isinstance(each, Instance) and not each.fresh]
     if lasting and not any(is_building(frame, each) for each in lasting):
         text = spelled(holder)
-        sure = Confidence.POSSIBLE if is_undone(decl, text) else Confidence.CERTAIN
+        sure = Confidence.POSSIBLE if is_undone(decl, text) or _is_emptied(decl, text, node) else Confidence.CERTAIN
         frame.emit(HostMutation, node, sure, target=text, what="container")
+
+
+def _is_emptied(decl: FunctionDecl, holder: str, node: ast.AST) -> bool:
+    """`while self.merged: self.merged.pop()`: whether a loop goes on until the container has nothing left."""
+    around = (each for each in decl.every(ast.While) if stands_in(each.body, node))
+    parts = (part for each in around for part in walk(each.test))
+    return any(isinstance(part, ast.Attribute) and spelled(part) == holder for part in parts)
 
 
 def _asks_first(frame: Frame, target: ast.Attribute, node: ast.AST) -> bool:

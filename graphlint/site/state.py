@@ -12,7 +12,7 @@ from graphlint.site.acts import Act, Verb
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
 from graphlint.site_events import CachedTensor, GrowingState
-from graphlint.syntax import spelled, walk
+from graphlint.syntax import is_tail, spelled, walk
 from graphlint.types import Confidence, Region
 
 Told = Iterator[tuple[Region, Event]]
@@ -135,7 +135,8 @@ def _comes_from(made: Thing, before: Thing | None) -> bool:
     waiting, seen = list(made.made_by), set[int]()
     while waiting:
         thing = waiting.pop()
-        if id(thing) in seen:
+        # With its first rows left out, it is a window, and no longer than before.
+        if id(thing) in seen or (thing.node is not None and is_tail(thing.node)):
             continue
         seen.add(id(thing))
         if id(thing) in held or id(thing.owner) in held:
