@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from graphlint.events import Event, HostMutation
 from graphlint.site.acts import Act, Verb
+from graphlint.site.branches import excludes
 from graphlint.site.construct import argument, constant
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
@@ -127,12 +128,12 @@ def dropped(story: Story) -> Told:
     for captured in story.captures:
         if not _backwards(story, captured) or _steps(story, captured):
             continue
-        if any(clears(act) for act in _inside(story, captured, Verb.METHOD, Verb.BIND)):
-            continue
         for index, act in story.between(captured.end, len(story.acts), Verb.METHOD):
             is_own = act.name == "zero_grad" and clears(act) and not _is_of_others(story, captured, act.thing)
             replay = story.next_replay(captured, index) if is_own else None
             later = story.between(replay, len(story.acts), Verb.METHOD) if replay is not None else ()
+            if replay is not None and excludes(act, story.acts[replay]):
+                continue
             if any(_stepped(each) or _is_optimizer(story, each) for _, each in later):
                 yield region(captured, story.acts), tell(GradientsDropped, act, call=act.text)
 
