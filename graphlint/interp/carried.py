@@ -222,6 +222,28 @@ def is_given_back(project: Project, decl: FunctionDecl, text: str, value: ast.ex
     return any(spelled(given) == text and _gives_back_given(callee, place.arg) for place, given in places)
 
 
+def is_own_again(project: Project, decl: FunctionDecl, target: ast.Attribute, node: ast.AST) -> bool:
+    """Whether a method binds to its object what another one returns of it: `self.a, self.b = self.updated(x)`."""
+    match node:
+        case ast.Assign(targets=[to], value=ast.Call(func=ast.Attribute(value=ast.Name(id=own), attr=method))):
+            member = project.member(decl.owner, method) if decl.owner is not None else None
+        case _:
+            return False
+    symbol = member[1][-1] if member is not None else None
+    if not isinstance(symbol, ast.FunctionDef) or spelled(target.value) != own or not symbol.args.args:
+        return False
+    text = f"{symbol.args.args[0].arg}.{target.attr}"
+    returned = [each.value for each in walk(symbol) if isinstance(each, ast.Return)]
+    return bool(returned) and all(_same_place(to, target, each, text) for each in returned)
+
+
+def _same_place(to: ast.expr, target: ast.Attribute, given: ast.expr | None, text: str) -> bool:
+    """Whether what is given for one of the targets is the attribute `text`."""
+    if isinstance(to, ast.Tuple) and isinstance(given, ast.Tuple):
+        return any(one is target and spelled(other) == text for one, other in zip(to.elts, given.elts))
+    return to is target and given is not None and spelled(given) == text
+
+
 def _gives_back_given(decl: FunctionDecl, name: str) -> bool:
     """Whether a function returns what it is given for a parameter unless that is None."""
     made = [each for each in decl.every(ast.If) if is_none_asked(each.test, (name,))]

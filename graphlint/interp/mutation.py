@@ -11,6 +11,7 @@ from graphlint.interp.carried import (
     is_given_back,
     is_kept,
     is_none_asked,
+    is_own_again,
     is_put_back,
     is_settled,
     key_of,
@@ -205,6 +206,7 @@ def _report(frame: Frame, owner: Value, target: ast.Attribute, value: Value, nod
         given = node.value if isinstance(node, ast.Assign) else None
         harmless = harmless or (given is not None and is_given_back(frame.machine.project, frame.summary.decl, text, given))
         harmless = harmless or _stands_still(frame, lasting, target, given)
+        harmless = harmless or is_own_again(frame.machine.project, frame.summary.decl, target, node)
         sure = Confidence.POSSIBLE if harmless else Confidence.CERTAIN
         frame.emit(Rebound, node, sure, target=text, buffer=buffer, keys=keys if len(keys) == len(lasting) else ())
         if sure is Confidence.CERTAIN and (made := lengthened(target, node)) is not None:

@@ -13,7 +13,7 @@ from graphlint.interp.memo import Memo, function_fills, memos, method_fills
 from graphlint.interp.objects import record_of
 from graphlint.project import FunctionDecl
 from graphlint.syntax import spelled
-from graphlint.values import ClassValue, Instance, ModuleValue, Nothing, members
+from graphlint.values import ClassValue, Instance, ModuleValue, Nothing, Value, members, tensors_in
 
 
 def part_run_once(frame: Frame, node: ast.If) -> str:
@@ -43,6 +43,13 @@ def is_passed_over(frame: Frame, node: ast.If) -> bool:
     """
     decl = frame.summary.decl
     return frame.recording and decl is not None and frame.machine.memos[decl][node].is_set_up
+
+
+def keep_done(frame: Frame, before: dict[str, Value], done: dict[str, Value]) -> None:
+    """Code that ran once has left no tensor in an attribute, whatever was there before: `n = self.n.item(); self.n = n`."""
+    for path, value in done.items() if frame.recording else ():
+        if "." in path and before.get(path) is not value and not any(tensors_in(value)):
+            frame.env[path] = value
 
 
 def _filled_by_function(frame: Frame, memo: Memo) -> bool:

@@ -20,7 +20,7 @@ from graphlint.interp.left_behind import doubt_left_behind
 from graphlint.interp.memo import BODY, ORELSE, REST
 from graphlint.interp.mutation import defer, path_of, put_off, report_entry
 from graphlint.interp.objects import is_module
-from graphlint.interp.once import is_passed_over, part_run_once
+from graphlint.interp.once import is_passed_over, keep_done, part_run_once
 from graphlint.interp.operators import binary
 from graphlint.interp.passing import passed_on
 from graphlint.interp.ranks import note_unpacked
@@ -147,6 +147,7 @@ def run_if(frame: Frame, node: ast.If) -> None:
     standing = _is_standing(frame, node)
     once = part_run_once(frame, node)
     passed = bool(once) and is_passed_over(frame, node)
+    done: dict[str, Value] = {}
     shut = "" if outcome.is_static else shut_part(frame, node)
     for other, (part, arm, body) in enumerate(((BODY, outcome.true, node.body), (ORELSE, outcome.false, node.orelse))):
         reached = live & arm.live
@@ -160,6 +161,7 @@ def run_if(frame: Frame, node: ast.If) -> None:
             frame.run(body)
         frame.ceiling, frame.arm = ceiling, outer
         ends.append(State(frame.env, frame.live))
+        done = frame.env if part == once and not passed and frame.live else done
         if frame.opened is not opened:
             suspended = step_out(frame, opened) or suspended
     if suspended is not None:
@@ -167,13 +169,18 @@ def run_if(frame: Frame, node: ast.If) -> None:
     frame.conditional -= 1
     frame.branches -= unusual
     frame.merge(*ends)
+    keep_done(frame, env, done)
     doubt_left_behind(frame, node, env, ends)
     note_arms(frame, node, ends)
     if REST in (once, shut):
-        # Whoever sets the ceiling of the block around sets it back.
-        frame.ceiling = Confidence.POSSIBLE
-        if passed and frame.live and once == REST:
-            run_return(frame, ast.Return(None))
+        _pass_over_rest(frame, leave=passed and once == REST)
+
+
+def _pass_over_rest(frame: Frame, leave: bool) -> None:
+    """What stands behind in the block is hardly ever run; whoever sets the ceiling of the block around sets it back."""
+    frame.ceiling = Confidence.POSSIBLE
+    if leave and frame.live:
+        run_return(frame, ast.Return(None))
 
 
 def _is_standing(frame: Frame, node: ast.If) -> bool:
