@@ -11,7 +11,6 @@ import ast
 from typing import TYPE_CHECKING
 
 from graphlint.interp.annotations import annotated
-from graphlint.interp.appended import filled
 from graphlint.interp.binding import bind, defaults, parameters
 from graphlint.interp.carried import key_of
 from graphlint.interp.dispatch import ATTRIBUTES, ITEMS, apply, attribute, item, register
@@ -205,7 +204,11 @@ def _written(machine: Machine, value: Instance, record: Record, name: str) -> Va
     """What `__init__` and later writers put into the attribute."""
     first = record.read(machine, name)
     if first is not None and not record.building:
-        first = filled(machine, value, name, along(machine.project, value.decl, name, first))
+        first = along(machine.project, value.decl, name, first)
+        if isinstance(first, Seq) and first.form == "list" and first.items == ():
+            from graphlint.interp.appended import filled  # few classes leave a list empty
+
+            first = filled(machine, value, name, first)
     if isinstance(first, Bool) and not record.building:
         # A flag stays one, whoever switches it.
         return EITHER
