@@ -1,7 +1,8 @@
 """A compiled function with graphs is called again while its result is still needed.
 
 The second call runs in the memory of the first one's result.  Once the graphs are recorded, the earlier result shows the
-new values without a word; before, reading it raises.  `cudagraph_mark_step_begin` does not keep it alive.
+new values without a word; before, reading it raises.  `cudagraph_mark_step_begin` does not keep it alive: it ends the step
+to which the result belongs.  In a program that marks its steps, all results of one step live until the next mark.
 
 Fails:
 

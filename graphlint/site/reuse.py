@@ -29,9 +29,20 @@ def reuses(story: Story, kind: Kind) -> Iterator[Reuse]:
             calls.setdefault(id(act.thing), []).append(index)
     for places in calls.values():
         for first, again in pairwise(places):
+            if kind is Kind.COMPILED and _is_one_step(story, first, again):
+                continue
             found = _after(story, first, again, len(story.acts))
             if found is not None:
                 yield found
+
+
+MARKS = "cudagraph_mark_step_begin"
+
+
+def _is_one_step(story: Story, first: int, again: int) -> bool:
+    """Whether both calls are in one step of a program that marks its steps: until the next mark, all results are kept."""
+    marks = [at for at, act in story.between(-1, again, Verb.CALL) if act.thing.name.endswith(MARKS)]
+    return bool(marks) and marks[-1] < first
 
 
 def _after(story: Story, first: int, again: int, last: int) -> Reuse | None:
