@@ -74,7 +74,9 @@ CAPTURE = (
     "def main(model, x):\n    graph = torch.cuda.CUDAGraph()\n    with torch.cuda.graph(graph):\n        y = model(x)\n"
 )
 RUN = "    def run(v):\n        x.copy_(v)\n        graph.replay()\n        return y\n"
+KEEPING = CAPTURE.replace("model, x", "model, x, state").replace("y = model(x)", "y = model(x)\n        state.y = y")
 REPEATED = {
+    "results that a region keeps": ("import torch\n" + KEEPING, "        state.y = y * 2\n"),
     "a parameter bound anew": (HEAD.replace("x)", "x, y)"), "        x = y * 2\n"),
     "calls of what replays": ("import torch\n" + CAPTURE + RUN, "    run(x)\n"),
 }
