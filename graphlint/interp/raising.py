@@ -6,6 +6,7 @@ Clocks that are read to tell how long something took: what a replay does not rea
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator
 
 from graphlint import events
@@ -17,7 +18,7 @@ from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
 from graphlint.interp.moving import sets_back
 from graphlint.project import FunctionDecl
-from graphlint.syntax import last, stands_in, walk
+from graphlint.syntax import against_none, last, receiver_name, spelled, stands_in, walk
 from graphlint.types import Confidence, Target
 from graphlint.values import (
     Arguments,
@@ -266,8 +267,36 @@ def is_measured(decl: FunctionDecl | None, node: ast.AST) -> bool:
     if ends:
         return all(_is_only_told(decl, each) for each in ends)
     starts = list(_bound_to(decl, node))
+    if not starts:
+        return _is_timed(decl, node)
     taken = [each for each in differences if isinstance(each.right, ast.Name) and each.right.id in starts]
     return bool(taken) and _reads(decl, starts) == len(taken) and all(_is_only_told(decl, each) for each in taken)
+
+
+def _is_timed(decl: FunctionDecl, node: ast.AST) -> bool:
+    """Whether an object keeps a clock for durations alone: `self.at = time.time()`, then `time.time() - self.at`."""
+    owner, names = decl.owner, _kept_as(decl, node)
+    if owner is None or not names:
+        return False
+    symbols = [(name, found[-1]) for name, found in owner.members.items()]
+    methods = [owner.module.function(each, owner, name) for name, each in symbols if isinstance(each, ast.FunctionDef)]
+    asked = [part for each in methods for part in each.every(ast.Compare) if against_none(part) is not None]
+    named = [part for each in methods for part in each.every(ast.Attribute) if part.attr in names]
+    if len(named) < sum(len(re.findall(rf"\.{each}\b", owner.module.source.text)) for each in names):
+        return False  # somebody else in the file reads it
+    reads = [part for part in named if isinstance(part.ctx, ast.Load)]
+    taken = [(each, part) for each in methods for part in each.every(ast.BinOp) if isinstance(part.op, ast.Sub)]
+    taken = [(each, part) for each, part in taken if any(part.right is read for read in reads)]
+    plain = [each for each in reads if not any(part.left is each for part in asked)]
+    return len(plain) == len(taken) > 0 and all(_is_only_told(each, part) for each, part in taken)
+
+
+def _kept_as(decl: FunctionDecl, node: ast.AST) -> frozenset[str]:
+    """The attributes of its object that a method binds to an expression, as it is or as one of two."""
+    own = receiver_name(decl.node) if isinstance(decl.node, ast.FunctionDef) else ""
+    bound = [each for each in decl.every(ast.Assign) if each.value is node or getattr(each.value, "body", None) is node]
+    targets = [target for each in bound for target in each.targets if isinstance(target, ast.Attribute)]
+    return frozenset(target.attr for target in targets if spelled(target.value) == own)
 
 
 def _bound_to(decl: FunctionDecl, value: ast.AST) -> Iterator[str]:
