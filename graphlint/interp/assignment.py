@@ -12,6 +12,7 @@ from graphlint.interp.carried import global_key, is_kept, is_put_back
 from graphlint.interp.dispatch import element, item
 from graphlint.interp.frame import Frame
 from graphlint.interp.indexing import store_item
+from graphlint.interp.moving import sure_to_stay
 from graphlint.interp.mutation import assign_attribute, lengthened, report_entry, report_longer, set_named
 from graphlint.types import Confidence
 from graphlint.values import (
@@ -70,7 +71,7 @@ def _report_global(frame: Frame, name: str, node: ast.AST, augmented: bool) -> N
     """A global that a function sets; one that it sets and puts back is as it was."""
     decl = frame.summary.decl
     if augmented or decl is None:
-        frame.emit(HostMutation, node, target=name, what="counter" if augmented else "global")
+        frame.emit(HostMutation, node, sure_to_stay(decl, name), target=name, what="counter" if augmented else "global")
         return
     key = global_key(frame.module, name)
     sure = Confidence.POSSIBLE if is_put_back(decl, name) or is_kept(decl, name, node) else Confidence.CERTAIN

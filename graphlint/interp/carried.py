@@ -11,9 +11,10 @@ in (`arm`), and calls stand in that order for what is done in them.
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from graphlint.interp.moving import both_ends
 from graphlint.project import FunctionDecl, Module, Project
 from graphlint.record import NamedTuple
 from graphlint.syntax import against_none, spelled, stands_in, walk
@@ -285,7 +286,7 @@ def is_put_back(decl: FunctionDecl, text: str) -> bool:
 
     A context manager keeps it in `__enter__` and binds it again in `__exit__`.
     """
-    body = [each for part in _both_ends(decl) for each in part.every(ast.Assign)]
+    body = [each for part in both_ends(decl) for each in part.every(ast.Assign)]
     kept = {
         spelled(name)
         for each in body
@@ -298,16 +299,3 @@ def is_put_back(decl: FunctionDecl, text: str) -> bool:
         for each in body
         if isinstance(each.value, (ast.Name, ast.Attribute))
     )
-
-
-ENDS = ("__enter__", "__exit__")
-
-
-def _both_ends(decl: FunctionDecl) -> Iterator[FunctionDecl]:
-    """A function, and the other end of the context manager that it is one end of."""
-    yield decl
-    owner = decl.owner
-    for name in ENDS if owner is not None and decl.name in ENDS else ():
-        symbol = owner.members.get(name, (None,))[-1] if owner is not None and name != decl.name else None
-        if isinstance(symbol, ast.FunctionDef):
-            yield decl.module.function(symbol, owner, name)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from graphlint.captors import functions
 from graphlint.interp.fields import AFTER
 from graphlint.interp.members import methods, own_methods, reach, talk
+from graphlint.interp.moving import is_undone
 from graphlint.outline import mentions
 from graphlint.project import ClassDecl, FunctionDecl, Module
 from graphlint.syntax import nested, receiver_name, spelled, walk
@@ -63,8 +64,11 @@ def _is_counted(machine: Machine, module: Module, name: str) -> bool:
     known = machine.read.moved.get((module, name))
     if known is None:
         word = name.partition("[")[0].rpartition(".")[2]
-        found = (each for each, _ in functions(module) if each.name not in BUILDING and mentions(each, word))
-        known = machine.read.moved[module, name] = any(_counts(module, each, name) for each in found)
+        late = [each for each in functions(module) if each[0].name not in BUILDING and mentions(each[0], word)]
+        known = machine.read.moved[module, name] = any(
+            _counts(module, node, name) and not is_undone(module.function(node, owner, node.name), name)
+            for node, owner in late
+        )
     return known
 
 

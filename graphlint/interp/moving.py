@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from graphlint.project import FunctionDecl
 from graphlint.syntax import last, spelled, walk
+from graphlint.types import Confidence
 
 OPPOSITE = {ast.Add: ast.Sub, ast.Sub: ast.Add}
 TAKING = frozenset({"pop", "popleft", "clear", "remove"})
@@ -41,11 +43,35 @@ def _reads(node: ast.AST, text: str) -> bool:
 
 
 def is_undone(decl: FunctionDecl, text: str) -> bool:
-    """Whether a function takes back what it does: `s.depth += 1` and `s.depth -= 1`, an `append` and a `pop`."""
-    steps = [each for each in decl.every(ast.AugAssign) if spelled(each.target) == text and type(each.op) in OPPOSITE]
+    """Whether a function takes back what it does: `s.depth += 1` and `s.depth -= 1`, an `append` and a `pop`.
+
+    A context manager does in `__enter__` what it takes back in `__exit__`.
+    """
+    parts = list(both_ends(decl))
+    augmented = (each for part in parts for each in part.every(ast.AugAssign))
+    steps = [each for each in augmented if spelled(each.target) == text and type(each.op) in OPPOSITE]
     if any(OPPOSITE[type(one.op)] is type(other.op) and _equal(one, other) for one in steps for other in steps):
         return True
-    return bool(_called(decl, text) & TAKING) and bool(_called(decl, text) - TAKING)
+    called = {name for part in parts for name in _called(part, text)}
+    return bool(called & TAKING) and bool(called - TAKING)
+
+
+def sure_to_stay(decl: FunctionDecl | None, text: str) -> Confidence:
+    """How sure it is that what a function counts is not taken back by it."""
+    return Confidence.POSSIBLE if decl is not None and is_undone(decl, text) else Confidence.CERTAIN
+
+
+ENDS = ("__enter__", "__exit__")
+
+
+def both_ends(decl: FunctionDecl) -> Iterator[FunctionDecl]:
+    """A function, and the other end of the context manager that it is one end of."""
+    yield decl
+    owner = decl.owner
+    for name in ENDS if owner is not None and decl.name in ENDS else ():
+        symbol = owner.members.get(name, (None,))[-1] if owner is not None and name != decl.name else None
+        if isinstance(symbol, ast.FunctionDef):
+            yield decl.module.function(symbol, owner, name)
 
 
 def _equal(one: ast.AugAssign, other: ast.AugAssign) -> bool:

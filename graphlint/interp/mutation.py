@@ -20,7 +20,7 @@ from graphlint.interp.carried import (
 from graphlint.interp.dispatch import apply
 from graphlint.interp.frame import Frame
 from graphlint.interp.members import late_writers, may_be_part, reach, sets, writes
-from graphlint.interp.moving import flips, is_undone, moves_on
+from graphlint.interp.moving import flips, is_undone, moves_on, sure_to_stay
 from graphlint.interp.objects import is_followed, is_module, record_of, store_attribute
 from graphlint.interp.rebinding import carries_nothing
 from graphlint.interp.record import Deferred, Effect, as_member, note_brought
@@ -216,7 +216,7 @@ def _report(frame: Frame, owner: Value, target: ast.Attribute, value: Value, nod
         return
     counts = [member for member in members(value) if isinstance(member, (Number, Bool))]
     if any(augmented or member.origin is Origin.STATE for member in counts) or flips(node, text):
-        sure = Confidence.POSSIBLE if is_undone(frame.summary.decl, text) else Confidence.CERTAIN
+        sure = sure_to_stay(frame.summary.decl, text)
         guarded = isinstance(value, Number) and all(is_module(frame.machine, each.decl) for each in lasting)
         frame.emit(HostMutation, node, sure, target=text, what="counter", is_guarded=guarded)
 
@@ -226,7 +226,7 @@ def _report_class(frame: Frame, text: str, value: Value, node: ast.AST, augmente
     if any(tensor.place is not Place.HOST for tensor in tensors_in(value, 2)):
         frame.emit(Rebound, node, Confidence.LIKELY, target=text, buffer=False)
     elif augmented or moves_on(node, text):
-        frame.emit(HostMutation, node, target=text, what="counter")
+        frame.emit(HostMutation, node, sure_to_stay(frame.summary.decl, text), target=text, what="counter")
 
 
 def set_named(frame: Frame, owner: ast.expr, name: str, value: Value, node: ast.expr) -> None:
@@ -243,7 +243,8 @@ def report_entry(frame: Frame, target: ast.Subscript, node: ast.AST) -> None:
     while isinstance(root, (ast.Attribute, ast.Subscript)):
         root = root.value
     if isinstance(root, ast.Name) and (isinstance(target.value, ast.Attribute) or root.id not in frame.env):
-        frame.emit(HostMutation, node, target=spelled(target), what="counter")
+        sure = sure_to_stay(frame.summary.decl, spelled(target))
+        frame.emit(HostMutation, node, sure, target=spelled(target), what="counter")
 
 
 def _counts_on(node: ast.Assign, target: ast.Subscript) -> bool:
