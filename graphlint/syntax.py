@@ -84,11 +84,15 @@ def stands_in(block: Sequence[ast.stmt | ast.expr], node: ast.AST) -> bool:
     return (last.end_lineno or 0, last.end_col_offset or 0) >= (node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]  # it has the first two
 
 
+def is_marked(function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:
+    """Whether a function stands under a decorator that is a plain name: `@staticmethod`."""
+    return any(isinstance(mark, ast.Name) and mark.id == name for mark in function.decorator_list)
+
+
 def receiver_name(method: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
     """What a method calls its object or class, which is its first parameter; empty for a static method."""
     first = [*method.args.posonlyargs, *method.args.args][:1]
-    is_static = any(isinstance(mark, ast.Name) and mark.id == "staticmethod" for mark in method.decorator_list)
-    return first[0].arg if first and not is_static else ""
+    return first[0].arg if first and not is_marked(method, "staticmethod") else ""
 
 
 def receiver_in(tree: ast.AST, function: ast.AST) -> str:

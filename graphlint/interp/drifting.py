@@ -15,7 +15,7 @@ from graphlint.interp.members import methods, own_methods, reach, talk
 from graphlint.interp.moving import is_undone
 from graphlint.outline import mentions
 from graphlint.project import ClassDecl, FunctionDecl, Module
-from graphlint.syntax import nested, receiver_name, spelled, walk
+from graphlint.syntax import is_marked, nested, receiver_name, spelled, walk
 from graphlint.values import Number, Origin
 
 if TYPE_CHECKING:
@@ -125,12 +125,8 @@ def _is(node: ast.AST, name: str) -> bool:
 
 def _counts_itself(machine: Machine, decl: ClassDecl, name: str) -> bool:
     """Whether a class method of a class or of its bases does `cls.name += 1`."""
-    own = [method for _, method in methods(machine, decl) if _is_of_class(method) and mentions(method, name)]
+    own = [method for _, method in methods(machine, decl) if is_marked(method, "classmethod") and mentions(method, name)]
     return any(_moves(part, f"{receiver_name(each)}.{name}") for each in own for part in nested(each.body))
-
-
-def _is_of_class(method: ast.FunctionDef) -> bool:
-    return any(isinstance(mark, ast.Name) and mark.id == "classmethod" for mark in method.decorator_list)
 
 
 def lengthens(machine: Machine, decl: ClassDecl, name: str) -> bool:

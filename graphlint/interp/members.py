@@ -11,7 +11,7 @@ from graphlint.outline import may_bind
 from graphlint.project import ClassDecl, FunctionDecl, Module
 from graphlint.record import NamedTuple
 from graphlint.source import lines
-from graphlint.syntax import nested, stored, walk
+from graphlint.syntax import is_marked, nested, stored, walk
 
 if TYPE_CHECKING:
     from graphlint.interp.machine import Machine
@@ -107,8 +107,7 @@ def is_property(machine: Machine, decl: ClassDecl, name: str) -> bool:
     """Whether reads and writes of an attribute run code: its objects then hold nothing under that name."""
     found = machine.project.member(decl, name)
     symbols = found[1] if found is not None else []
-    marks = [mark for each in symbols if isinstance(each, ast.FunctionDef) for mark in each.decorator_list]
-    return any(isinstance(mark, ast.Name) and mark.id == "property" for mark in marks)
+    return any(isinstance(each, ast.FunctionDef) and is_marked(each, "property") for each in symbols)
 
 
 def is_counter(machine: Machine, decl: ClassDecl, name: str) -> bool:

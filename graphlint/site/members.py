@@ -9,7 +9,7 @@ from graphlint.site.acts import Verb
 from graphlint.site.names import FACTS, VIEWS
 from graphlint.site.things import Kind, Slot, Thing
 from graphlint.site.walker import Walker
-from graphlint.syntax import last, receiver_name
+from graphlint.syntax import is_marked, last, receiver_name
 
 
 def attribute(walker: Walker, base: Thing, attr: str, node: ast.AST) -> Thing:
@@ -99,6 +99,5 @@ def _bound(walker: Walker, base: Thing, owner: ClassDecl, symbols: list[Symbol],
 def _method(walker: Walker, base: Thing, owner: ClassDecl, symbol: ast.FunctionDef | ast.AsyncFunctionDef) -> Thing:
     method = Thing(Kind.FUNCTION, symbol, base.born, symbol.name, decl=owner, function=symbol, module=owner.module)
     method.scope = walker.module_scope(owner.module)
-    is_static = any(isinstance(mark, ast.Name) and mark.id == "staticmethod" for mark in symbol.decorator_list)
-    method.base = None if is_static else base
+    method.base = None if is_marked(symbol, "staticmethod") else base
     return method
