@@ -6,7 +6,6 @@ Clocks that are read to tell how long something took: what a replay does not rea
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterator
 
 from graphlint import events
@@ -282,7 +281,8 @@ def _is_timed(decl: FunctionDecl, node: ast.AST) -> bool:
     methods = [owner.module.function(each, owner, name) for name, each in symbols if isinstance(each, ast.FunctionDef)]
     asked = [part for each in methods for part in each.every(ast.Compare) if against_none(part) is not None]
     named = [part for each in methods for part in each.every(ast.Attribute) if part.attr in names]
-    if len(named) < sum(len(re.findall(rf"\.{each}\b", owner.module.source.text)) for each in names):
+    every = (part for part in walk(owner.module.source.tree) if isinstance(part, ast.Attribute) and part.attr in names)
+    if not {*named}.issuperset(every):
         return False  # somebody else in the file reads it
     reads = [part for part in named if isinstance(part.ctx, ast.Load)]
     taken = [(each, part) for each in methods for part in each.every(ast.BinOp) if isinstance(part.op, ast.Sub)]
