@@ -293,6 +293,8 @@ def lengthened(target: ast.expr, node: ast.AST) -> ast.Call | None:
             continue
         # With its first rows left out, it is a window, and no longer than before.
         cut = {part for each in walk(made) if is_tail(each) for part in walk(each)}
+        # A list that is joined is not longer for it.
+        cut.update(made.args, (word.value for word in made.keywords))
         same = (part for part in walk(made) if type(part) is type(target) and part not in cut)
         if any(spelled(part) == spelled(target) for part in same if isinstance(part, ast.expr)):
             return made

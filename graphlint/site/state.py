@@ -129,7 +129,8 @@ def _whole(thing: Thing) -> Thing:
 
 
 def _comes_from(made: Thing, before: Thing | None) -> bool:
-    if before is None:
+    # A list that is joined is not longer for it.
+    if before is None or (before.kind is Kind.CONTAINER and any(part is before for part in made.made_by)):
         return False
     held = {id(thing) for thing in before.family()}
     waiting, seen = list(made.made_by), set[int]()
