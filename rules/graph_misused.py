@@ -1,7 +1,7 @@
 """A graph object is captured into twice, replayed when empty, or captured on no side stream.
 
 A `CUDAGraph` holds one capture until it is reset, and `capture_begin` wants another stream than the default one.
-A capture takes no launch of another graph, and ends on the stream it began on.
+A capture takes no launch of another graph, has no pool to share yet, and ends on the stream it began on.
 
 Fails:
 
