@@ -88,13 +88,15 @@ def _called(decl: FunctionDecl, text: str) -> set[str]:
 
 
 def sets_back(decl: FunctionDecl | None, setter: str) -> bool:
-    """Whether a function fetches a state and sets that again: `before = get_rng_state()`, `set_rng_state(before)`."""
+    """Whether a function, or a context manager, fetches a state and sets that again: `get_rng_state`, `set_rng_state`."""
     what = setter.rpartition(".")[2]
     if decl is None or not what.startswith("set_"):
         return False
-    fetched = [each for each in decl.every(ast.Assign) if _calls(each.value, f"get_{what[4:]}")]
+    parts = list(both_ends(decl))
+    fetched = [each for part in parts for each in part.every(ast.Assign) if _calls(each.value, f"get_{what[4:]}")]
     kept = {spelled(name) for each in fetched for name in each.targets}
-    return any(_calls(each, what) and any(spelled(given) in kept for given in each.args) for each in decl.every(ast.Call))
+    calls = (each for part in parts for each in part.every(ast.Call) if _calls(each, what))
+    return any(spelled(given) in kept for each in calls for given in each.args)
 
 
 def _calls(node: ast.AST, name: str) -> bool:
