@@ -10,6 +10,7 @@ from graphlint.events import Event
 from graphlint.site.acts import Act, Layer, Verb, text
 from graphlint.site.branches import apart, happens_once
 from graphlint.site.construct import argument
+from graphlint.site.fitting import fits
 from graphlint.site.names import MIXING
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
@@ -184,7 +185,8 @@ def padding(story: Story) -> Told:
             if not _is_part(act, captured) or story.is_captured(index):
                 continue
             replay = next(story.replays(captured, index), None)
-            if replay is None:
+            cut = _cut(act)
+            if replay is None or fits(story, captured, index, replay, cut.upper if cut is not None else None):
                 continue
             addresses = _is_address(story, captured, act.thing.owner)
             sure = Confidence.LIKELY if addresses else None if _is_marked(story, captured, act, replay) else mixes

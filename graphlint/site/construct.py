@@ -42,7 +42,7 @@ def _made(
 
 def _known(walker: Walker, kind: Kind, name: str, places: Places, names: Names, node: ast.Call) -> Thing:
     first = places[0] if places else None
-    walker.act(Verb.CALL, node, walker.thing(Kind.OUTSIDE, node, name), other=first, call=node)
+    walker.act(Verb.CALL, node, _made(walker, Kind.OUTSIDE, name, places, names, node), other=first, call=node)
     if kind is Kind.CAPTURE:
         return _made(walker, kind, name, places, names, node, names.get("cuda_graph", first))
     if kind is Kind.COMPILED:

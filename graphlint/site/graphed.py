@@ -60,7 +60,7 @@ def _made(story: Story, index: int, act: Act) -> str:
         block = layer.thing
         if block is not None and block.kind is Kind.AUTOCAST and constant(argument(block, "cache_enabled")) is not False:
             return "it is made under `autocast` with the cache of casts on"
-    return ""
+    return _sample(act.thing)
 
 
 def _learns(bind: Act, module: Thing) -> bool:
@@ -121,19 +121,16 @@ def _how(act: Act, graphed: Thing, module: list[Thing]) -> str:
 
 
 def _called(act: Act) -> str:
-    if act.thing.kind is not Kind.GRAPHED or act.call is None or not act.call.keywords:
-        return _sample(act.thing) if act.thing.kind is Kind.GRAPHED else ""
-    return "it is called with keyword arguments"
+    is_named = act.thing.kind is Kind.GRAPHED and act.call is not None and act.call.keywords
+    return "it is called with keyword arguments" if is_named else ""
 
 
-def _sample(graphed: Thing) -> str:
-    given = argument(graphed, "sample_args", 1)
-    parts = list(given.slots.values()) if given is not None and given.kind is Kind.CONTAINER else []
-    return (
-        "a sample argument is no tensor"
-        if any(part.kind in (Kind.NUMBER, Kind.CONSTANT, Kind.NONE) for part in parts)
-        else ""
-    )
+def _sample(making: Thing) -> str:
+    """What is wrong with the sample arguments: torch takes them apart, and every leaf must be a tensor."""
+    given = argument(making, "sample_args", 1)
+    parts = given.family() if given is not None and given.kind is Kind.CONTAINER else []
+    is_other = any(part.kind in (Kind.NUMBER, Kind.CONSTANT, Kind.NONE) for part in parts)
+    return "a sample argument is no tensor" if is_other else ""
 
 
 def overwritten(story: Story) -> Told:

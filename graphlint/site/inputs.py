@@ -14,7 +14,7 @@ from graphlint.site.branches import fills
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import STATE, Kind, Scope, Slot, Thing
 from graphlint.site_events import DerivedInput, EntryRebound, InputDies, InputNotRefreshed, InputRebound, RefreshMissesInput
-from graphlint.syntax import last, receiver_name, stored, walk
+from graphlint.syntax import last, last_called, receiver_name, stored, walk
 from graphlint.types import Region
 
 Told = Iterator[tuple[Region, Event]]
@@ -29,7 +29,7 @@ def rebound(story: Story) -> Told:
     """A slot that a region read is bound to something else before a replay."""
     for captured in story.captures:
         called = {id(act.thing) for act in story.acts[captured.begin : captured.end] if act.verb is Verb.CALL}
-        held = {id(thing) for thing in captured.inputs.values() if thing.kind is Kind.TENSOR}
+        held = {id(thing) for thing in captured.inputs.values() if thing.kind is Kind.TENSOR or _is_copy(thing)}
         for index, act in story.between(captured.end, len(story.acts), Verb.BIND):
             # A caller's name for what the region read is as good as the region's own.
             before = _before(captured, act.slot) or (act.other if id(act.other) in held else None)
@@ -41,6 +41,11 @@ def rebound(story: Story) -> Told:
                 host = act.thing.kind in HOST or (before.kind in HOST and act.thing.kind is not Kind.TENSOR)
                 found = tell(InputRebound, act, target=_written(act), place=_place(act.slot), is_host=host)
                 yield region(captured, story.acts), found
+
+
+def _is_copy(thing: Thing) -> bool:
+    """Whether something unknown is the copy of a tensor: `x.clone()` of an argument."""
+    return thing.kind is Kind.UNKNOWN and thing.node is not None and last_called(thing.node) == "clone"
 
 
 def _is_put_back(story: Story, captured: Captured, act: Act) -> bool:

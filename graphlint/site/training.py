@@ -175,13 +175,19 @@ def piled(story: Story) -> Told:
         around = [(at, act) for at, act in story.between(before[-1], last, Verb.METHOD, Verb.BIND)]
         after = [
             act
-            for _, act in story.between(captured.end, len(story.acts), Verb.METHOD)
-            if act.name in ("zero_grad", "zero_")
+            for at, act in story.between(captured.end, len(story.acts), Verb.METHOD)
+            if act.name in ("zero_grad", "zero_") and _counts(story, captured, at)
         ]
         # Zeroing in place helps where it is recorded; before the capture, gradients must go.
         cleared = any(clears(act) or (act.name == "zero_grad" and at > captured.begin) for at, act in around)
         if not cleared and not after and not _leaves_zeros(story, captured, before[-1], last):
             yield region(captured, story.acts), tell(GradientsPileUp, backwards[0], call=backwards[0].text)
+
+
+def _counts(story: Story, captured: Captured, index: int) -> bool:
+    """Whether a replay may follow on an act: not in the function of the capture, behind its last replay."""
+    is_elsewhere = story.acts[index].frame is not story.acts[captured.begin].frame
+    return is_elsewhere or next(story.replays(captured, index), None) is not None
 
 
 def _leaves_zeros(story: Story, captured: Captured, before: int, backward: int) -> bool:
