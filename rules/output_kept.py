@@ -1,6 +1,8 @@
 """A result of a graph is kept past the next replay without a copy.
 
 Every replay writes its results to the same memory.  What was kept by reference shows the latest result, not its own.
+Graphs that share a pool share memory too: replayed before a graph that was captured earlier, one has its results written
+over by that graph, which found the same memory free.
 
 Fails:
 
@@ -52,6 +54,12 @@ from graphlint.types import Finding
 
 @rule("GL507", on=OutputKept, predicts="stale")
 def output_kept(event: OutputKept) -> Finding | None:
+    if event.how == "the pool is shared":
+        return finding(
+            event,
+            f"`{event.text}` writes over a result, still to be read, of a graph that was captured later in the same pool",
+            help="replay graphs of one pool in the order of their capture, or keep a copy of the result: `.clone()`",
+        )
     return finding(
         event,
         f"`{event.text}` keeps a result that the next replay writes over ({event.how})",

@@ -35,7 +35,7 @@ def method(walker: Walker, receiver: Thing, name: str, places: Places, names: Na
         case Kind.GRAPH if name in ("capture_begin", "capture_end"):
             return _manual(walker, receiver, name, {"pool": places[0], **names} if places else names, node)
         case Kind.GRAPH if name == "pool":
-            return walker.thing(Kind.POOL, node)
+            return walker.thing(Kind.POOL, node, base=receiver)
         case Kind.CONTAINER:
             return _container(walker, receiver, name, places, names, node)
         case Kind.UNKNOWN if name in PARAMETERS:
