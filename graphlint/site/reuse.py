@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
+from graphlint.captors import class_prefix
 from graphlint.record import NamedTuple
-from graphlint.site.acts import Act, Verb
+from graphlint.site.acts import Act, Frame, Verb
+from graphlint.site.inputs import root
 from graphlint.site.story import Story
 from graphlint.site.things import Kind, Thing
 
@@ -41,8 +43,15 @@ MARKS = "cudagraph_mark_step_begin"
 
 def _is_one_step(story: Story, first: int, again: int) -> bool:
     """Whether both calls are in one step of a program that marks its steps: until the next mark, all results are kept."""
-    marks = [at for at, act in story.between(-1, again, Verb.CALL) if act.thing.name.endswith(MARKS)]
+    home = root(story.acts[first].frame)
+    calls = ((at, act) for at, act in story.between(-1, again, Verb.CALL) if act.thing.name.endswith(MARKS))
+    marks = [at for at, act in calls if root(act.frame) is home or not _is_function(root(act.frame))]
     return bool(marks) and marks[-1] < first
+
+
+def _is_function(frame: Frame) -> bool:
+    """Whether a walk began with a plain function, which says nothing of another, as a method does of its object."""
+    return frame.body is not None and not class_prefix(frame.module, frame.body)
 
 
 def _after(story: Story, first: int, again: int, last: int) -> Reuse | None:
