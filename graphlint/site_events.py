@@ -146,9 +146,13 @@ class GraphedOtherMode(Event):
 
 @fact
 class GraphedOverwritten(Event):
-    """A graphed callable is called again while its earlier result is still needed."""
+    """A graphed callable is called again while its earlier result is still needed.
+
+    With `gradients`, what an earlier backward pass left in `.grad`, to which `target` adds.
+    """
 
     target: str
+    gradients: bool = False
 
 
 @fact

@@ -1,6 +1,8 @@
 """A graphed callable is called again while its earlier result is still needed.
 
 Both calls give the same memory: the second one writes over the first result, and over what its backward pass saved.
+Gradients are results of its backward graph: `.grad` of the first pass is the tensor that the second one writes into and
+then adds once more.
 
 Fails:
 
@@ -38,6 +40,12 @@ from graphlint.types import Finding
 
 @rule("GL521", on=GraphedOverwritten, predicts="stale")
 def graphed_overwritten(event: GraphedOverwritten) -> Finding | None:
+    if event.gradients:
+        return finding(
+            event,
+            f"`{event.target}` adds to gradients of an earlier pass, over which the graphed backward pass has written",
+            help="set gradients to None before every pass, or bind `.grad` to tensors of your own before the first",
+        )
     return finding(
         event,
         f"`{event.target}` writes over the earlier result of the same graphed callable, which is still used",

@@ -24,8 +24,12 @@ HOOKS = frozenset(
 
 
 def _region(act: Act) -> Region:
-    """The callable that is graphed, at the place where that happens."""
-    module, thing = act.frame.module, act.thing
+    return graphed_region(act, act.thing)
+
+
+def graphed_region(act: Act, thing: Thing) -> Region:
+    """The callable that is graphed, at the place where that happens, as an act of the same file has it."""
+    module = act.frame.module
     name = region_name(module, act.frame.body, act.frame.function)
     node = thing.node if thing.kind is Kind.GRAPHED and thing.node is not None else act.node
     return Region(name, "graphed", span(module, node))
