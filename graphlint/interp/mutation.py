@@ -70,7 +70,8 @@ def assign_attribute(frame: Frame, target: ast.Attribute, value: Value, node: as
         note_brought(frame, owner, target.attr, value)
         _report(frame, owner, target, value, node, augmented)
         if augmented and isinstance(value, Number) and any(_lasts(each) for each in members(owner)):
-            value = Number(value.kind, None, Origin.STATE)
+            # What was read from the device was told of where it was read, and so was all that it decides.
+            value = Number(value.kind, None, value.origin if value.origin is Origin.DATA else Origin.STATE)
         if _set_property(frame, owner, target, value):
             return
     path = path_of(target)
