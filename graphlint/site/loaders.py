@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import islice
 
 from graphlint.events import Event
+from graphlint.project import ClassDecl
 from graphlint.site.acts import Act, Verb
 from graphlint.site.construct import argument, constant
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
 from graphlint.site_events import LastBatch, LoaderThread
-from graphlint.syntax import walk
+from graphlint.syntax import last, last_called, walk
 from graphlint.types import Confidence, Region
 
 Told = Iterator[tuple[Region, Event]]
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def threads(story: Story) -> Told:
@@ -57,24 +60,41 @@ def _started(story: Story, captured: Captured) -> Iterator[tuple[str, Confidence
         # Threads that are waited for inside record their share of the graph.
         return
     for index, act in story.between(-1, captured.begin, Verb.METHOD):
-        if act.name != "start" or act.thing.name != "threading.Thread" or not isinstance(act.thing.node, ast.Call):
+        run = _run_by(story, act.thing) if act.name == "start" else None
+        if run is None:
             continue
         since = story.between(index, captured.begin, Verb.METHOD)
-        if any(each.thing is act.thing and each.name == "join" for _, each in since):
-            continue
-        target = next((word.value for word in act.thing.node.keywords if word.arg == "target"), None)
-        name = "" if target is None else ast.unparse(target)
-        yield name, Confidence.LIKELY if _touches_device(story, name) else Confidence.POSSIBLE
+        if not any(each.thing is act.thing and each.name == "join" for _, each in since):
+            name, work = run
+            yield name, Confidence.LIKELY if _touches_device(work) else Confidence.POSSIBLE
 
 
-def _touches_device(story: Story, name: str) -> bool:
-    """Whether the function of a thread, as far as the file shows it, works on the device."""
-    last = name.rpartition(".")[2]
-    for node in walk(story.module.source.tree):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == last:
-            words = ast.unparse(node)
-            return any(word in words for word in ("cuda", ".to(", "pin_memory", "copy_("))
-    return False
+def _run_by(story: Story, thread: Thing) -> tuple[str, list[ast.AST]] | None:
+    """What a thread runs, by name, and those functions of it that are in sight; None for what is no thread."""
+    if thread.decl is not None:
+        return (thread.decl.name, _behind_run(thread.decl)) if _is_thread(thread.decl) else None
+    if thread.name != "threading.Thread" or not isinstance(thread.node, ast.Call):
+        return None
+    target = next((word.value for word in thread.node.keywords if word.arg == "target"), ast.Name(""))
+    found = (each for each in walk(story.module.source.tree) if isinstance(each, FUNCTIONS) and each.name == last(target))
+    return ast.unparse(target), [*islice(found, 1)]
+
+
+def _is_thread(decl: ClassDecl) -> bool:
+    return any(last(base) == "Thread" for base in decl.node.bases)
+
+
+def _behind_run(decl: ClassDecl) -> list[ast.AST]:
+    """The method `run` of a class, and those of the class that it calls."""
+    own: dict[str, ast.AST] = {each.name: each for each in decl.node.body if isinstance(each, FUNCTIONS)}
+    run = own.get("run")
+    called = {last_called(each) for each in walk(run)} if run is not None else set()
+    return [each for name, each in own.items() if name == "run" or name in called]
+
+
+def _touches_device(work: list[ast.AST]) -> bool:
+    """Whether functions, as far as they show it, work on the device."""
+    return any(word in text for text in map(ast.unparse, work) for word in ("cuda", ".to(", "pin_memory", "copy_("))
 
 
 def _is_named(loader: Thing, name: str) -> bool:
