@@ -12,7 +12,7 @@ from graphlint.interp.carried import global_key, is_kept, is_put_back
 from graphlint.interp.dispatch import element, item
 from graphlint.interp.frame import Frame
 from graphlint.interp.indexing import store_item
-from graphlint.interp.moving import sure_to_stay
+from graphlint.interp.moving import moves_on, sure_to_stay
 from graphlint.interp.mutation import assign_attribute, lengthened, report_entry, report_longer, set_named
 from graphlint.types import Confidence
 from graphlint.values import (
@@ -70,9 +70,11 @@ def _assign_name(frame: Frame, name: str, value: Value, node: ast.AST, augmented
 def _report_global(frame: Frame, name: str, node: ast.AST, augmented: bool) -> None:
     """A global that a function sets; one that it sets and puts back is as it was."""
     decl = frame.summary.decl
-    if augmented or decl is None:
-        frame.emit(HostMutation, node, sure_to_stay(decl, name), target=name, what="counter" if augmented else "global")
+    if augmented or (decl is None and moves_on(node, name)):
+        frame.emit(HostMutation, node, sure_to_stay(decl, name), target=name, what="counter")
         return
+    if decl is None:
+        return  # the statements of a capture block give names to what the graph computes
     key = global_key(frame.module, name)
     sure = Confidence.POSSIBLE if is_put_back(decl, name) or is_kept(decl, name, node) else Confidence.CERTAIN
     frame.emit(HostMutation, node, sure, target=name, what="global", keys=(key,))
