@@ -1,7 +1,8 @@
 """Conditions on the arguments of one call, judged in three values: true, false, or not known.
 
 A condition is written as in `device(other) and not number(value)`.  Its words, where `p` is a parameter of the row,
-`ctor.q`, the argument q that the constructor of the called instance was given, or `p.q`, the same of the instance p:
+`ctor.q`, the argument q that the constructor of the called instance was given, or `p.q`, the same of the instance p; in
+`ctor.q.r` it is the argument r that q was itself made with:
 
     device(p)       p is, or contains, a tensor on the device       number(p)     p is a Python number
     host(p)         p is, or contains, a tensor on the host         list(p)       p is a list or tuple of numbers

@@ -318,6 +318,8 @@ def _name(node: ast.expr) -> str:
             return name
         case ast.Attribute(value=ast.Name(id=owner), attr=name):
             return f"{owner}.{name}"
+        case ast.Attribute(value=ast.Attribute() as owner, attr=name):
+            return f"{_name(owner)}.{name}"
     raise ValueError(f"not a parameter: `{ast.unparse(node)}`")
 
 

@@ -57,12 +57,17 @@ class Facts:
         self.constructor = _constructor(owner)
 
     def value(self, parameter: str) -> Value | None:
-        """What a parameter is given, or a constructor was: `ctor.p` that of the receiver, `arg.p` that of an argument."""
+        """What a parameter is given, or a constructor was: `ctor.p` that of the receiver, `arg.p` that of an argument.
+
+        `ctor.p.q` is what the constructor of `p` was given as `q`, where `p` went into that of the receiver.
+        """
         owner, dot, name = parameter.partition(".")
         if not dot:
             return self.given.get(parameter)
         if owner == "ctor":
-            return self.constructor.get(name)
+            known, dot, inner = name.partition(".")
+            found = self.constructor.get(known)
+            return _constructor(found).get(inner) if dot and isinstance(found, ExternalObject) else found
         instance = self.given.get(owner)
         return _constructor(instance).get(name) if isinstance(instance, ExternalObject) else None
 
@@ -76,6 +81,9 @@ class Facts:
         row: Row | None = self.row
         if dot:
             instance = self.owner if owner == "ctor" else self.given.get(owner)
+            held, inner, last = name.partition(".")
+            if inner:
+                instance, name = self.constructor.get(held), last
             if not isinstance(instance, ExternalObject) or instance.arguments is None:
                 return MISSING
             row, parameter = lookup(instance.name), name
@@ -214,9 +222,9 @@ class Facts:
         mode = UNKNOWN if known is None else constant_of(known)
         if isinstance(mode, bool):
             return mode
-        # Modules train until somebody says otherwise; a file that only ever switches to training leaves them there.
+        # Modules train until somebody says otherwise; a file that only ever switches one way leaves them there.
         self.varies = True
-        return True if switches.only_trains(self.frame.module) else None
+        return switches.mode(self.frame.module)
 
     def grad(self) -> bool | None:
         return None

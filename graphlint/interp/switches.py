@@ -30,12 +30,19 @@ def _sets(call: ast.Call, setter: str) -> bool:
 
 
 @functools.lru_cache(maxsize=512)
-def only_trains(module: Module) -> bool:
-    """Whether a file switches modules to training, and none to evaluation."""
-    if ".train(" not in module.source.text:
-        return False
-    modes = [_mode(each) for each in walk(module.source.tree) if isinstance(each, ast.Call)]
-    return True in modes and not {False, MISSING} & {*modes}
+def mode(module: Module) -> bool | None:
+    """Whether all modules that a file switches train, or, where it computes without gradients, all are evaluated."""
+    text = module.source.text
+    if ".train(" not in text and ".eval()" not in text:
+        return None
+    modes = {_mode(each) for each in walk(module.source.tree) if isinstance(each, ast.Call)} - {None}
+    if modes == {False}:
+        return False if any(word in text for word in UNLEARNED) else None
+    return True if modes == {True} else None
+
+
+UNLEARNED = ("no_grad", "inference_mode", "requires_grad_(False)", "requires_grad = False")
+"""How a file says that it does not train; a backward pass would go through modules in evaluation as well."""
 
 
 def _mode(call: ast.Call) -> object:
