@@ -13,7 +13,7 @@ from graphlint.site.story import Story, tell
 from graphlint.site.things import Kind, Thing
 from graphlint.site.training import clears
 from graphlint.site_events import CompiledStaleRead, GraphedOverwritten
-from graphlint.syntax import stands_in, walk
+from graphlint.syntax import last, stands_in, walk
 from graphlint.types import Region, Target
 
 DEEPEST = 8
@@ -22,7 +22,7 @@ RUNNING = frozenset({Kind.COMPILED, Kind.GRAPHED})
 
 def accumulated(story: Story) -> Iterator[tuple[Region, Event]]:
     """A backward pass that adds to gradients of an earlier one: the same graph has written over them by then."""
-    if not any(act.thing.kind in RUNNING for act in story.acts):
+    if not any(act.thing.kind in RUNNING for act in story.acts) or not any(map(_uses_gradients, story.acts)):
         return
     called: dict[int, Thing] = {}
     passed: set[int] = set()
@@ -41,6 +41,15 @@ def accumulated(story: Story) -> Iterator[tuple[Region, Event]]:
                     yield _told(made, act)
                 passed.add(id(made))
                 called.pop(id(made), None)
+
+
+def _uses_gradients(act: Act) -> bool:
+    """Whether an act looks at gradients, or steps with them: what adds up for nobody does no harm."""
+    if act.verb is Verb.METHOD:
+        return act.name in ("step", "unscale_")
+    if act.verb is Verb.CALL:
+        return "clip_grad" in act.thing.name
+    return act.verb is Verb.LOAD and last(act.node) == "grad"
 
 
 def _leaves_gradients(thing: Thing) -> bool:
