@@ -268,11 +268,13 @@ class CompiledOverwritten(Event):
 class CompiledStaleRead(Event):
     """The result of a compiled function with graphs is read after a later call.
 
-    With `gradients`, what an earlier backward pass left in `.grad`, to which `target` adds.
+    With `gradients`, what an earlier backward pass left in `.grad`, to which `target` adds.  `other` is the later call, if
+    that is one of another compiled function.
     """
 
     target: str
     gradients: bool = False
+    other: str = ""
 
 
 @fact

@@ -2,6 +2,7 @@
 
 The memory has been given to the later call, and torch raises "accessing tensor output of CUDAGraphs that has been
 overwritten by a subsequent run" while its graphs are being recorded; afterwards the later call's values are read.
+So it is with the call of another compiled function, unless gradients are waited for or the program marks its steps.
 Gradients are results of the compiled backward pass: who adds up those of several passes reads them after a later one.
 
 Fails:
@@ -50,6 +51,14 @@ def compiled_stale_read(event: CompiledStaleRead) -> Finding | None:
             event,
             f"`{event.target}` adds to gradients of an earlier pass, which the compiled graph has overwritten",
             help="set gradients to None before every pass, add them up in tensors of your own, or compile without graphs",
+        )
+    if event.other:
+        reads = "is given" if event.other == event.target else "reads"
+        end = "this call" if event.other == event.target else f"`{event.other}`"
+        return finding(
+            event,
+            f"`{event.target}` {reads} a result of another compiled function, which {end} lets go of",
+            help="clone it in between, compile both as one function, or call `cudagraph_mark_step_begin` before each step",
         )
     return finding(
         event,

@@ -10,6 +10,7 @@ from graphlint.site import (
     accumulating,
     buckets,
     caches,
+    chained,
     collectives,
     compiled,
     graphed,
@@ -80,6 +81,7 @@ QUESTIONS: tuple[Question, ...] = (
     compiled.host_scalars,
     compiled.clones,
     accumulating.accumulated,
+    chained.chained,
 )
 
 ALONE: tuple[Question, ...] = (

@@ -43,10 +43,15 @@ MARKS = "cudagraph_mark_step_begin"
 
 def _is_one_step(story: Story, first: int, again: int) -> bool:
     """Whether both calls are in one step of a program that marks its steps: until the next mark, all results are kept."""
-    home = root(story.acts[first].frame)
-    calls = ((at, act) for at, act in story.between(-1, again, Verb.CALL) if act.thing.name.endswith(MARKS))
-    marks = [at for at, act in calls if root(act.frame) is home or not _is_function(root(act.frame))]
+    marks = steps_marked(story, story.acts[first], again)
     return bool(marks) and marks[-1] < first
+
+
+def steps_marked(story: Story, beside: Act, last: int) -> list[int]:
+    """Where a program marks its steps, as far as that concerns an act."""
+    home = root(beside.frame)
+    calls = ((at, act) for at, act in story.between(-1, last, Verb.CALL) if act.thing.name.endswith(MARKS))
+    return [at for at, act in calls if root(act.frame) is home or not _is_function(root(act.frame))]
 
 
 def _is_function(frame: Frame) -> bool:

@@ -1,0 +1,90 @@
+"""Results of one compiled function behind the call of another: each outermost call begins a step, which frees the last.
+
+So it is while no gradients are waited for and nobody marks steps (measured: H200, torch 2.11).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from graphlint.events import Event
+from graphlint.site.acts import Act, Frame, Verb
+from graphlint.site.compiled import has_graphs, of_compiled
+from graphlint.site.inputs import root
+from graphlint.site.reuse import steps_marked
+from graphlint.site.story import Story, tell
+from graphlint.site.things import Kind, Thing
+from graphlint.site_events import CompiledStaleRead
+from graphlint.types import Region, Target
+
+UNLEARNED = ("no_grad", "inference_mode")
+
+
+def chained(story: Story) -> Iterator[tuple[Region, Event]]:
+    """Where a result is read after another compiled function was called, or by that call."""
+    calls = [each for each in enumerate(story.acts) if _runs_graphs(each[1])]
+    if len({id(act.thing) for _, act in calls}) < 2:
+        return
+    nodes = {id(act.node) for _, act in calls}
+    outer = [(at, act) for at, act in calls if not _is_within(act.frame, nodes)]
+    told: set[int] = set()
+    for place, (at, act) in enumerate(outer[:-1]):
+        then, other = outer[place + 1]
+        # The same function once more is asked of elsewhere.
+        is_asked = other.thing is not act.thing and root(act.frame) is root(other.frame) and _is_unlearned(act)
+        read = _read(story, act, at, then) if is_asked and not steps_marked(story, act, len(story.acts)) else None
+        if read is not None and id(read.node) not in told:
+            told.add(id(read.node))
+            event = tell(CompiledStaleRead, read, target=read.text, other=other.text, targets=Target.COMPILE)
+            yield of_compiled(act.thing, read), event
+
+
+def _runs_graphs(act: Act) -> bool:
+    return act.verb is Verb.CALL and act.thing.kind is Kind.COMPILED and has_graphs(act.thing)
+
+
+def _is_within(frame: Frame | None, nodes: set[int]) -> bool:
+    """Whether a call is made inside one of some others: Dynamo takes the inner one in."""
+    while frame is not None:
+        if id(frame.node) in nodes:
+            return True
+        frame = frame.caller
+    return False
+
+
+def _read(story: Story, call: Act, at: int, then: int) -> Act | None:
+    """The other call, where it is given the result, or the first act behind it that reads it."""
+    other = story.acts[then]
+    given = other.other.slots.values() if other.other is not None else ()
+    if any(_is_result(each, call.thing, at, then) for each in given):
+        return other
+    reads = (act for _, act in story.between(then, len(story.acts), Verb.READ) if act.node is not other.node)
+    return next((act for act in reads if _is_result(act.thing, call.thing, at, then)), None)
+
+
+def _is_result(thing: Thing, callee: Thing, at: int, then: int) -> bool:
+    owner = thing.owner
+    return owner.kind is Kind.TENSOR and at < owner.born <= then and owner.made_by[:1] == (callee,)
+
+
+def _is_unlearned(call: Act) -> bool:
+    """Whether it is seen that nobody waits for gradients of a call."""
+    if any(_switches_off(layer.node) for layer in call.layers) or _is_marked(call.frame):
+        return True
+    inner = call.thing.base
+    return inner is not None and inner.kind is Kind.MODULE and inner.is_frozen
+
+
+def _switches_off(node: ast.AST) -> bool:
+    items = node.items if isinstance(node, (ast.With, ast.AsyncWith)) else []
+    return any(word in ast.unparse(each.context_expr) for each in items for word in UNLEARNED)
+
+
+def _is_marked(frame: Frame | None) -> bool:
+    while frame is not None:
+        marks = frame.body.decorator_list if isinstance(frame.body, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
+        if any(word in ast.unparse(each) for each in marks for word in UNLEARNED):
+            return True
+        frame = frame.caller
+    return False
