@@ -136,15 +136,19 @@ def lengthens(machine: Machine, decl: ClassDecl, name: str) -> bool:
     if known is None:
         bases = [base for base in machine.project.mro(decl) if isinstance(base, ClassDecl)]
         late = [each for base in bases for each in own_methods(base) if each.name not in BUILDING]
-        found = [each for each in late if mentions(each, name) and _puts(each, name)]
+        found = [each for each in late if mentions(each, name) and _puts(machine, each, name)]
         known = bool(found) and not {each.name for each in found} <= _building(machine, decl)
         machine.read.filled[key] = known
     return known
 
 
-def _puts(method: ast.FunctionDef, name: str) -> bool:
-    calls = (each.func for each in walk(method) if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute))
-    return any(func.attr in PUTTING and isinstance(func.value, ast.Attribute) and func.value.attr == name for func in calls)
+def _puts(machine: Machine, method: ast.FunctionDef, name: str) -> bool:
+    known = machine.read.putting.get(method)
+    if known is None:
+        calls = (each.func for each in walk(method) if isinstance(each, ast.Call))
+        held = (func.value for func in calls if isinstance(func, ast.Attribute) and func.attr in PUTTING)
+        known = machine.read.putting[method] = frozenset(each.attr for each in held if isinstance(each, ast.Attribute))
+    return name in known
 
 
 def _building(machine: Machine, decl: ClassDecl) -> set[str]:

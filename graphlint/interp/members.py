@@ -54,6 +54,7 @@ class Read:
         self.filled: dict[tuple[ClassDecl, str], bool] = {}
         self.moved: dict[tuple[Module, str], bool] = {}
         self.moving: dict[Module, frozenset[str]] = {}
+        self.putting: dict[ast.FunctionDef, frozenset[str]] = {}
         self.reaches: dict[tuple[ClassDecl, str], Reach] = {}
         self.registers: dict[ast.FunctionDef, bool] = {}
         self.setters: dict[tuple[ClassDecl, str], bool] = {}

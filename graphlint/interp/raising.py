@@ -6,6 +6,7 @@ Clocks that are read to tell how long something took: what a replay does not rea
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable, Iterator
 
 from graphlint import events
@@ -16,7 +17,7 @@ from graphlint.interp import untraced, warmth
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
 from graphlint.interp.moving import sets_back
-from graphlint.project import FunctionDecl
+from graphlint.project import FunctionDecl, Module
 from graphlint.syntax import against_none, last, receiver_name, spelled, stands_in, walk
 from graphlint.types import Confidence, Target
 from graphlint.values import (
@@ -281,14 +282,24 @@ def _is_timed(decl: FunctionDecl, node: ast.AST) -> bool:
     methods = [owner.module.function(each, owner, name) for name, each in symbols if isinstance(each, ast.FunctionDef)]
     asked = [part for each in methods for part in each.every(ast.Compare) if against_none(part) is not None]
     named = [part for each in methods for part in each.every(ast.Attribute) if part.attr in names]
-    every = (part for part in walk(owner.module.source.tree) if isinstance(part, ast.Attribute) and part.attr in names)
-    if not {*named}.issuperset(every):
+    every = _attributes(owner.module)
+    if any(not every[each].issubset(named) for each in names):
         return False  # somebody else in the file reads it
     reads = [part for part in named if isinstance(part.ctx, ast.Load)]
     taken = [(each, part) for each in methods for part in each.every(ast.BinOp) if isinstance(part.op, ast.Sub)]
     taken = [(each, part) for each, part in taken if any(part.right is read for read in reads)]
     plain = [each for each in reads if not any(part.left is each for part in asked)]
     return len(plain) == len(taken) > 0 and all(_is_only_told(each, part) for each, part in taken)
+
+
+@functools.lru_cache(maxsize=8)
+def _attributes(module: Module) -> dict[str, set[ast.Attribute]]:
+    """The places where a file names each attribute."""
+    found: dict[str, set[ast.Attribute]] = {}
+    for each in walk(module.source.tree):
+        if isinstance(each, ast.Attribute):
+            found.setdefault(each.attr, set()).add(each)
+    return found
 
 
 def _kept_as(decl: FunctionDecl, node: ast.AST) -> frozenset[str]:

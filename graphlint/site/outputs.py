@@ -202,12 +202,13 @@ def unset(story: Story) -> Told:
         home = root(story.acts[captured.begin].frame)
         kept = _first_made(story, captured)
         for index, act in story.between(captured.end, first, Verb.READ, Verb.LOAD):
-            if root(act.frame) is not home or story.is_captured(index):
-                continue
             store = kept.get(id(act.thing.owner))
+            is_result = store is not None or (act.verb is Verb.READ and captured.made(act.thing) and computes(act))
+            if not is_result or root(act.frame) is not home or story.is_captured(index):
+                continue
             if store is not None:
                 yield region(captured, story.acts), tell(OutputUnset, store, target=store.text, is_kept=True)
-            elif act.verb is Verb.READ and captured.made(act.thing) and computes(act):
+            else:
                 yield region(captured, story.acts), tell(OutputUnset, act, target=act.text)
 
 
