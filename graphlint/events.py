@@ -299,10 +299,14 @@ class GraphBreak(Event):
 
 @fact
 class GraphsSkipped(Event):
-    """Inductor compiles this, but uses no CUDA graphs for the function that it is in."""
+    """Inductor compiles this, but uses no CUDA graphs for the function that it is in.
+
+    With `is_pending`, it would: a backward pass is missing that ends each step.
+    """
 
     call: str
     why: str
+    is_pending: bool = False
 
 
 @fact

@@ -5,20 +5,18 @@ So it is while no gradients are waited for and nobody marks steps (measured: H20
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from graphlint.events import Event
 from graphlint.site.acts import Act, Frame, Verb
 from graphlint.site.compiled import has_graphs, of_compiled
 from graphlint.site.inputs import root
+from graphlint.site.pending import is_unlearned
 from graphlint.site.reuse import steps_marked
 from graphlint.site.story import Story, tell
 from graphlint.site.things import Kind, Thing
 from graphlint.site_events import CompiledStaleRead
 from graphlint.types import Region, Target
-
-UNLEARNED = ("no_grad", "inference_mode")
 
 
 def chained(story: Story) -> Iterator[tuple[Region, Event]]:
@@ -70,21 +68,5 @@ def _is_result(thing: Thing, callee: Thing, at: int, then: int) -> bool:
 
 def _is_unlearned(call: Act) -> bool:
     """Whether it is seen that nobody waits for gradients of a call."""
-    if any(_switches_off(layer.node) for layer in call.layers) or _is_marked(call.frame):
-        return True
     inner = call.thing.base
-    return inner is not None and inner.kind is Kind.MODULE and inner.is_frozen
-
-
-def _switches_off(node: ast.AST) -> bool:
-    items = node.items if isinstance(node, (ast.With, ast.AsyncWith)) else []
-    return any(word in ast.unparse(each.context_expr) for each in items for word in UNLEARNED)
-
-
-def _is_marked(frame: Frame | None) -> bool:
-    while frame is not None:
-        marks = frame.body.decorator_list if isinstance(frame.body, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
-        if any(word in ast.unparse(each) for each in marks for word in UNLEARNED):
-            return True
-        frame = frame.caller
-    return False
+    return is_unlearned(call) or (inner is not None and inner.kind is Kind.MODULE and inner.is_frozen)

@@ -18,6 +18,7 @@ from graphlint.site import (
     inputs,
     loaders,
     outputs,
+    pending,
     pool_order,
     state,
     streams,
@@ -82,6 +83,7 @@ QUESTIONS: tuple[Question, ...] = (
     compiled.clones,
     accumulating.accumulated,
     chained.chained,
+    pending.unfinished,
 )
 
 ALONE: tuple[Question, ...] = (

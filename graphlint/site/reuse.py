@@ -49,9 +49,14 @@ def _is_one_step(story: Story, first: int, again: int) -> bool:
 
 def steps_marked(story: Story, beside: Act, last: int) -> list[int]:
     """Where a program marks its steps, as far as that concerns an act."""
-    home = root(beside.frame)
     calls = ((at, act) for at, act in story.between(-1, last, Verb.CALL) if act.thing.name.endswith(MARKS))
-    return [at for at, act in calls if root(act.frame) is home or not _is_function(root(act.frame))]
+    return [at for at, act in calls if is_beside(act, beside)]
+
+
+def is_beside(act: Act, other: Act) -> bool:
+    """Whether an act may be of the same run as another: not where it is a walk through some other plain function."""
+    home = root(act.frame)
+    return home is root(other.frame) or not _is_function(home)
 
 
 def _is_function(frame: Frame) -> bool:
