@@ -19,7 +19,7 @@ from graphlint.events import (
 from graphlint.interp.dispatch import ITEMS, apply, attribute, item, register
 from graphlint.interp.drifting import drifting_entry
 from graphlint.interp.frame import Frame, expression
-from graphlint.interp.mutation import path_of, report_stored
+from graphlint.interp.mutation import is_shared, path_of, report_stored
 from graphlint.interp.naming import is_mask
 from graphlint.interp.objects import store_attribute
 from graphlint.interp.ranks import is_of_array, is_sure_mask
@@ -342,7 +342,7 @@ def _store_container(frame: Frame, owner: Table | Seq, index: Value, value: Valu
     frame.env[path] = changed
     if isinstance(target.value, ast.Attribute):
         store_attribute(frame, frame.eval(target.value.value), target.value.attr, changed)
-    if any(True for _ in tensors_in(value, 1)) and (path in frame.inputs or "." in path):
+    if any(True for _ in tensors_in(value, 1)) and (path in frame.inputs or "." in path or is_shared(frame, path)):
         report_stored(frame, target)
 
 

@@ -275,7 +275,7 @@ class Machine:
         frame.own = own_name(decl)
         self.depth += 1
         self.left -= 1
-        frame.scope.running = True
+        frame.scope.running = recording
         lent = self.lent
         try:
             node = decl.node

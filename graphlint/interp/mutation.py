@@ -243,9 +243,22 @@ def report_entry(frame: Frame, target: ast.Subscript, node: ast.AST) -> None:
         return
     while isinstance(root, (ast.Attribute, ast.Subscript)):
         root = root.value
-    if isinstance(root, ast.Name) and (isinstance(target.value, ast.Attribute) or root.id not in frame.env):
+    if isinstance(root, ast.Name) and (isinstance(target.value, ast.Attribute) or _outlives(frame, root.id)):
         sure = sure_to_stay(frame.summary.decl, spelled(target))
         frame.emit(HostMutation, node, sure, target=spelled(target), what="counter")
+
+
+def _outlives(frame: Frame, name: str) -> bool:
+    """Whether a variable is one of the file, or of a function around that is over."""
+    return name not in frame.env and not frame.scope.ends_with(name)
+
+
+def is_shared(frame: Frame, name: str) -> bool:
+    """Whether a function only looks up a variable: it is one of the file, or of a function around that is over."""
+    decl = frame.summary.decl
+    if decl is None or (name not in frame.module.symbols and frame.scope.parent is None) or frame.scope.ends_with(name):
+        return False
+    return not any(isinstance(each.ctx, ast.Store) and each.id == name for each in decl.every(ast.Name))
 
 
 def _counts_on(node: ast.Assign, target: ast.Subscript) -> bool:
@@ -263,7 +276,8 @@ def report_stored(frame: Frame, target: ast.Subscript) -> None:
         return
     kept = decl is not None and (is_kept(decl, spelled(container), target) or is_found_empty(decl, target))
     # What a method is given is the region's input, of which the capture site tells.
-    why = READ_FIRST if decl is not None and frame.receiver is None and reads_first(decl, target) else ""
+    is_asked = frame.receiver is None or (isinstance(container, ast.Name) and container.id not in frame.inputs)
+    why = READ_FIRST if decl is not None and is_asked and reads_first(decl, target) else ""
     keys: tuple[str, ...] = ()
     match container:
         case ast.Attribute(value=ast.Name(id=name), attr=attr):

@@ -352,16 +352,8 @@ def run_delete(frame: Frame, node: ast.Delete) -> None:
 
 @statement(ast.Global, ast.Nonlocal)
 def run_global(frame: Frame, node: ast.Global | ast.Nonlocal) -> None:
-    if isinstance(node, ast.Global) or not all(_is_running(frame, name) for name in node.names):
+    if isinstance(node, ast.Global) or not all(map(frame.scope.ends_with, node.names)):
         frame.globals.update(node.names)
-
-
-def _is_running(frame: Frame, name: str) -> bool:
-    """Whether a name of a function around belongs to a call that is under way: such variables end with that call."""
-    scope = frame.scope.parent
-    while scope is not None and name not in scope.env:
-        scope = scope.parent
-    return scope is not None and scope.running
 
 
 @statement(ast.Pass)

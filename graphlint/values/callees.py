@@ -9,7 +9,10 @@ from graphlint.values.base import Place, Value, intern
 
 
 class Scope:
-    """The variables a nested function closes over; identity is what counts.  `running` while their call is under way."""
+    """The variables a nested function closes over; identity is what counts.
+
+    `running` while their call is under way and all of it is captured; around a block that captures, it is not.
+    """
 
     __slots__ = ("env", "parent", "running")
 
@@ -25,6 +28,13 @@ class Scope:
                 return here.env[name]
             here = here.parent
         return None
+
+    def ends_with(self, name: str) -> bool:
+        """Whether a variable belongs to a function around that is captured as a whole: it ends with that call."""
+        here = self.parent
+        while here is not None and name not in here.env:
+            here = here.parent
+        return here is not None and here.running
 
 
 class Function(Value):
