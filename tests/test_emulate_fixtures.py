@@ -19,6 +19,8 @@ ENOUGH = 0.98
 COMPILED = "torch.compile("
 EXPLAINED = {
     "clock/reads.py": "two eager runs disagree about a clock as much as a replay does",
+    "host_to_device/storage.py": "storages have no device of their own here",
+    "unwaited_copy/computed.py": "a copy is done at once here, so nothing can be read too early",
     "unwaited_copy/early.py": "a copy is done at once here, so nothing can be read too early",
     "input_raced/streams.py": "a copy is done at once here, so no replay comes too early",
     "programs/catalogue_shapes.py:nested_or_jagged_tensor": "nested tensors are not emulated",
