@@ -55,6 +55,8 @@ def graph_class(session: Session) -> type:
             self.generators.append(generator)
 
         def pool(self) -> tuple[int, int]:
+            if self.tape is None or self.tape is session.tape:
+                session.refuse("torch.cuda.CUDAGraph.pool", "refused")
             return (0, 1)
 
         def reset(self) -> None:
