@@ -104,7 +104,7 @@ def judged(target: str, machine: Machine, seen: Captures, error: Exception | Non
     if error is None:
         return Outcome(target, "captures", machine, executed=lines, notes=notes, figures=figures)
     refusal = pursuit.refusal(error, frames.Frame("", 0, ""))
-    if isinstance(error, AssertionError):
+    if isinstance(error, AssertionError) and not _is_graphs_own(error):
         return replace(_stale(target, machine, lines, refusal, notes), figures=figures)
     reason = "" if seen.begun else "raised before any capture"
     return Outcome(

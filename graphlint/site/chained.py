@@ -11,7 +11,7 @@ from graphlint.events import Event
 from graphlint.site.acts import Act, Frame, Verb
 from graphlint.site.compiled import has_graphs, of_compiled
 from graphlint.site.inputs import root
-from graphlint.site.pending import is_unlearned
+from graphlint.site.learning import is_unlearned
 from graphlint.site.reuse import steps_marked
 from graphlint.site.story import Story, tell
 from graphlint.site.things import Kind, Thing

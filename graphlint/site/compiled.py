@@ -9,6 +9,7 @@ from graphlint.captors import class_prefix
 from graphlint.events import Event, FrozenScalar
 from graphlint.project import ClassDecl
 from graphlint.site.acts import Act, Frame, Verb, span
+from graphlint.site.learning import waits
 from graphlint.site.names import GRAPH_MODES
 from graphlint.site.readout import CAPTURED, ONLY_COMPILED
 from graphlint.site.reuse import reuses
@@ -84,7 +85,7 @@ def forward_of(decl: ClassDecl, kind: str) -> Region:
 def overwritten(story: Story) -> Told:
     """Results that the next call writes over, and where they are read then."""
     for reuse in reuses(story, Kind.COMPILED):
-        if not has_graphs(reuse.callee):
+        if not has_graphs(reuse.callee) or waits(story, reuse.again):
             continue
         act = reuse.keep or reuse.again
         yield of_compiled(reuse.callee, act), tell(CompiledOverwritten, act, target=act.text, targets=Target.COMPILE)
