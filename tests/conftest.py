@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -60,3 +61,8 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where pre-commit keeps what it installed."""
     return tmp_path_factory.mktemp("home")
+
+
+def heed_interrupts() -> None:
+    """For a child to be interrupted: what runs in the background may be told to ignore that, and a child inherits it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

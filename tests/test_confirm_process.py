@@ -16,6 +16,7 @@ from graphlint.confirm import process
 from graphlint.confirm.plan import Options, Plan, parse_target
 from graphlint.confirm.process import Result
 from graphlint.errors import UsageError
+from tests.conftest import heed_interrupts
 
 pytest.importorskip("torch")
 LIMIT = 8.0
@@ -176,7 +177,14 @@ def test_an_interrupt_leaves_no_child_behind(tmp_path: Path) -> None:
     (tmp_path / "hostile.py").write_text(HOSTILE.lstrip())
     command = [sys.executable, "-m", "graphlint", "confirm", "--device", "emulated", "--no-check", "hostile.py:hangs"]
     environ = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
-    run = subprocess.Popen(command, cwd=tmp_path, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    run = subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        env=environ,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        preexec_fn=heed_interrupts,
+    )
     children = _children(run.pid)
     run.send_signal(signal.SIGINT)
     _, said = run.communicate(timeout=20)

@@ -21,6 +21,7 @@ from graphlint.confirm.ranks.journal import Call, Journal
 from graphlint.confirm.ranks.merged import Run, outcome
 from graphlint.confirm.ranks.sequences import sentence
 from graphlint.errors import UsageError
+from tests.conftest import heed_interrupts
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.skipif(
@@ -289,7 +290,9 @@ def test_an_interrupt_leaves_no_rank_behind(tmp_path: Path, number: int, status:
     target = f"{FIXTURES / 'ranks' / 'hangs.py'}:loops"
     command = [sys.executable, "-m", "graphlint", "confirm", "--ranks", "2", "--device", "emulated", "--no-check", target]
     environ = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
-    run = subprocess.Popen(command, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    run = subprocess.Popen(
+        command, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=heed_interrupts
+    )
     ranks = _started(str(tmp_path))
     run.send_signal(number)
     run.communicate(timeout=30)

@@ -13,6 +13,7 @@ import pytest
 
 from graphlint.commands import watch
 from graphlint.config import Config
+from tests.conftest import heed_interrupts
 from tests.test_cli import CLEAN, ENVIRONMENT, FAULTY, graphlint
 
 
@@ -29,11 +30,6 @@ def test_changes_of_any_file_are_seen(tmp_path: Path, monkeypatch: pytest.Monkey
     (tmp_path / "a.py").unlink()
     assert len(next(seen)) == 1
     assert watch.times([str(tmp_path / "gone.py")], config) == {}
-
-
-def heed_interrupts() -> None:
-    """What runs in the background may have been told to ignore them, and a child inherits that."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="interrupts are sent otherwise there")
