@@ -292,15 +292,19 @@ def verified(report: Report, check: Check, read: Read, level: str = SUGGESTION, 
     """
     found: dict[str, Fix] = {}
     for group in _groups(candidates(report, read, level)):
-        holding = group if tried(Mended(report=report), group, check, read) is not None else None
-        if holding is None and near is not None:
-            group = [each for files in _batches(group) for each in _bearing(group, files, near, read)]
-        held = holding or _holding(report, group, check, read)
+        held: Sequence[Candidate] = group
+        if tried(Mended(report=report), group, check, read) is None:
+            held = _halves(report, group, check, read) if near is None else _borne(report, group, check, read, near)
         found |= {each.finding.fingerprint: each.fix for each in held}
     return found
 
 
-def _bearing(group: Sequence[Candidate], files: Sequence[str], near: Near, read: Read) -> Iterator[Candidate]:
+def _borne(report: Report, group: Sequence[Candidate], check: Check, read: Read, near: Near) -> list[Candidate]:
+    """Those that hold on the whole, of those that hold in a few files at a time."""
+    return _holding(report, [each for files in _batches(group) for each in _nearly(group, files, near, read)], check, read)
+
+
+def _nearly(group: Sequence[Candidate], files: Sequence[str], near: Near, read: Read) -> Iterator[Candidate]:
     """Those of some files that hold where these files are checked alone, and those that are not found then."""
     alone = near({}, files)
     there = {(each.code, each.span): each for each in alone.findings}
@@ -315,6 +319,10 @@ def _holding(report: Report, group: Sequence[Candidate], check: Check, read: Rea
     """Those of some candidates that hold: all together, or those of each half of them."""
     if not group or tried(Mended(report=report), group, check, read) is not None:
         return list(group)
+    return _halves(report, group, check, read)
+
+
+def _halves(report: Report, group: Sequence[Candidate], check: Check, read: Read) -> list[Candidate]:
     middle = len(group) // 2
     halves = (group[:middle], group[middle:]) if middle else ()
     return [each for half in halves for each in _holding(report, half, check, read)]

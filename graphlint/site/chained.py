@@ -9,19 +9,19 @@ from collections.abc import Iterator
 
 from graphlint.events import Event
 from graphlint.site.acts import Act, Frame, Verb
-from graphlint.site.compiled import has_graphs, of_compiled
+from graphlint.site.compiled import of_compiled, runs_graphs
 from graphlint.site.inputs import root
 from graphlint.site.learning import is_unlearned
-from graphlint.site.reuse import steps_marked
+from graphlint.site.reuse import is_result, steps_marked
 from graphlint.site.story import Story, tell
-from graphlint.site.things import Kind, Thing
+from graphlint.site.things import Kind
 from graphlint.site_events import CompiledStaleRead
 from graphlint.types import Region, Target
 
 
 def chained(story: Story) -> Iterator[tuple[Region, Event]]:
     """Where a result is read after another compiled function was called, or by that call."""
-    calls = [each for each in enumerate(story.acts) if _runs_graphs(each[1])]
+    calls = [each for each in enumerate(story.acts) if runs_graphs(each[1])]
     if len({id(act.thing) for _, act in calls}) < 2:
         return
     nodes = {id(act.node) for _, act in calls}
@@ -38,10 +38,6 @@ def chained(story: Story) -> Iterator[tuple[Region, Event]]:
             yield of_compiled(act.thing, read), event
 
 
-def _runs_graphs(act: Act) -> bool:
-    return act.verb is Verb.CALL and act.thing.kind is Kind.COMPILED and has_graphs(act.thing)
-
-
 def _is_within(frame: Frame | None, nodes: set[int]) -> bool:
     """Whether a call is made inside one of some others: Dynamo takes the inner one in."""
     while frame is not None:
@@ -55,15 +51,10 @@ def _read(story: Story, call: Act, at: int, then: int) -> Act | None:
     """The other call, where it is given the result, or the first act behind it that reads it."""
     other = story.acts[then]
     given = other.other.slots.values() if other.other is not None else ()
-    if any(_is_result(each, call.thing, at, then) for each in given):
+    if any(is_result(each, call.thing, at, then) for each in given):
         return other
     reads = (act for _, act in story.between(then, len(story.acts), Verb.READ) if act.node is not other.node)
-    return next((act for act in reads if _is_result(act.thing, call.thing, at, then)), None)
-
-
-def _is_result(thing: Thing, callee: Thing, at: int, then: int) -> bool:
-    owner = thing.owner
-    return owner.kind is Kind.TENSOR and at < owner.born <= then and owner.made_by[:1] == (callee,)
+    return next((act for act in reads if is_result(act.thing, call.thing, at, then)), None)
 
 
 def _is_unlearned(call: Act) -> bool:

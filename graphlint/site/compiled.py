@@ -43,6 +43,11 @@ def _is_on(key: ast.expr | None, value: ast.expr) -> bool:
     return named and isinstance(value, ast.Constant) and value.value is True
 
 
+def runs_graphs(act: Act) -> bool:
+    """Whether an act calls a function that is compiled with CUDA graphs."""
+    return act.verb is Verb.CALL and act.thing.kind is Kind.COMPILED and has_graphs(act.thing)
+
+
 def of_compiled(compiled: Thing, act: Act) -> Region:
     """The region of a compiled function that a site calls."""
     module = act.frame.module
@@ -62,7 +67,7 @@ def _name(compiled: Thing) -> str:
 def seen(story: Story) -> Iterator[Region]:
     """Every function that is compiled with graphs and called."""
     for index, act in enumerate(story.acts):
-        if act.verb is Verb.CALL and act.thing.kind is Kind.COMPILED and has_graphs(act.thing):
+        if runs_graphs(act):
             yield of_compiled(act.thing, act)
             inner = act.thing.base
             if inner is not None and inner.decl is not None:

@@ -10,16 +10,16 @@ from collections.abc import Iterator
 
 from graphlint.events import Event, GraphsSkipped
 from graphlint.site.acts import Act, Verb
-from graphlint.site.compiled import has_graphs, of_compiled
+from graphlint.site.compiled import of_compiled, runs_graphs
 from graphlint.site.learning import learns, waits
+from graphlint.site.reuse import is_result
 from graphlint.site.story import Story, tell
-from graphlint.site.things import Kind, Thing
 from graphlint.types import Region, Target
 
 
 def unfinished(story: Story) -> Iterator[tuple[Region, Event]]:
     """Loops over a compiled module that keep each result until the next, where no backward pass is seen."""
-    calls = [(at, act) for at, act in enumerate(story.acts) if _learns(act)]
+    calls = [(at, act) for at, act in enumerate(story.acts) if runs_graphs(act) and learns(act.thing)]
     rounds: dict[int, int] = {}
     for at, act in calls:
         rounds[id(act.node)] = rounds.get(id(act.node), 0) + 1
@@ -32,17 +32,8 @@ def unfinished(story: Story) -> Iterator[tuple[Region, Event]]:
 WHY = "each call waits for a backward pass that never runs"
 
 
-def _learns(act: Act) -> bool:
-    """Whether an act calls a module in sight that is compiled with graphs, and has parameters that learn."""
-    return act.verb is Verb.CALL and act.thing.kind is Kind.COMPILED and has_graphs(act.thing) and learns(act.thing)
-
-
 def _is_held(story: Story, call: Act, at: int) -> bool:
     """Whether what a call gives is bound to a variable of its own or kept, so that it is there at the next call."""
     bound = story.acts[at : at + 40]
-    return any(act.verb in (Verb.BIND, Verb.KEEP) and _is_of(act.thing, call.thing, at) for act in bound)
-
-
-def _is_of(thing: Thing, callee: Thing, at: int) -> bool:
-    owner = thing.owner
-    return owner.kind is Kind.TENSOR and owner.made_by[:1] == (callee,) and owner.born > at
+    kept = (act.thing for act in bound if act.verb in (Verb.BIND, Verb.KEEP))
+    return any(is_result(each, call.thing, at, len(story.acts)) for each in kept)

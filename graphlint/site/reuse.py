@@ -67,9 +67,9 @@ def _is_function(frame: Frame) -> bool:
 def _after(story: Story, first: int, again: int, last: int) -> Reuse | None:
     callee, call = story.acts[first].thing, story.acts[again]
     kept = (act for _, act in story.between(first, again, Verb.KEEP, Verb.BIND) if _is_kept(act))
-    keep = next((act for act in kept if _is_result(act.thing, callee, first, again)), None)
+    keep = next((act for act in kept if is_result(act.thing, callee, first, again + 1)), None)
     reads = (act for _, act in story.between(again, last, Verb.READ))
-    read = next((act for act in reads if any(_is_result(each, callee, first, again) for each in _read_of(act))), None)
+    read = next((act for act in reads if any(is_result(each, callee, first, again + 1) for each in _read_of(act))), None)
     again_at = _asked(story.acts[first], call)
     return Reuse(callee, again_at, read, keep) if read is not None or keep is not None else None
 
@@ -96,11 +96,8 @@ def _read_of(act: Act) -> list[Thing]:
     return [act.thing, *act.thing.slots.values()] if is_list else [act.thing]
 
 
-def _is_result(thing: Thing, callee: Thing, first: int, again: int) -> bool:
+def is_result(thing: Thing, callee: Thing, call: int, last: int) -> bool:
+    """Whether something is what a function gave between two acts, the first of which calls it."""
     owner = thing.owner
-    return (
-        first < owner.born <= again + 1
-        and owner.made_by[:1] == (callee,)
-        and owner.node is not None
-        and owner.kind is Kind.TENSOR
-    )
+    is_of_callee = owner.made_by[:1] == (callee,) and owner.node is not None and owner.kind is Kind.TENSOR
+    return is_of_callee and call < owner.born <= last
