@@ -53,19 +53,22 @@ def check_again(server: Server, desks: Iterable[Desk]) -> None:
 
 
 def opened(server: Server, params: lsp.DidOpenTextDocumentParams) -> None:
-    if path := server.held(params.text_document.uri):
-        server.later(server.desk(path), 0.0, True)
+    check_soon(server, server.held(params.text_document.uri), True)
 
 
 def changed(server: Server, params: lsp.DidChangeTextDocumentParams) -> None:
-    if path := server.held(params.text_document.uri):
-        desk = server.desk(path)
-        server.later(desk, 0.0 if desk.is_quick else DELAY, False)
+    check_soon(server, server.held(params.text_document.uri), False)
 
 
 def saved(server: Server, params: lsp.DidSaveTextDocumentParams) -> None:
-    if path := server.held(params.text_document.uri):
-        server.later(server.desk(path), 0.0, True)
+    check_soon(server, server.held(params.text_document.uri), True)
+
+
+def check_soon(server: Server, path: str, thorough: bool) -> None:
+    """Check around a file, if it is one: at once, or when the typing stops where checks take long."""
+    if path:
+        desk = server.desk(path)
+        server.later(desk, 0.0 if thorough or desk.is_quick else DELAY, thorough)
 
 
 def closed(server: Server, params: lsp.DidCloseTextDocumentParams) -> None:
@@ -74,30 +77,30 @@ def closed(server: Server, params: lsp.DidCloseTextDocumentParams) -> None:
     path = server.path(address)
     if server.documents.get(path) == (address,):
         del server.documents[path]
-    if server.desk(path).open.pop(path, None) is not None:
-        check_again(server, [server.desk(path)])
+    put_away(server, path)
     server.show(address, [])
 
 
 def opened_notebook(server: Server, params: lsp.DidOpenNotebookDocumentParams) -> None:
-    if path := server.held_notebook(params.notebook_document.uri):
-        server.later(server.desk(path), 0.0, True)
+    check_soon(server, server.held_notebook(params.notebook_document.uri), True)
 
 
 def changed_notebook(server: Server, params: lsp.DidChangeNotebookDocumentParams) -> None:
-    if path := server.held_notebook(params.notebook_document.uri):
-        desk = server.desk(path)
-        server.later(desk, 0.0 if desk.is_quick else DELAY, False)
+    check_soon(server, server.held_notebook(params.notebook_document.uri), False)
 
 
 def saved_notebook(server: Server, params: lsp.DidSaveNotebookDocumentParams) -> None:
-    if path := server.held_notebook(params.notebook_document.uri):
-        server.later(server.desk(path), 0.0, True)
+    check_soon(server, server.held_notebook(params.notebook_document.uri), True)
 
 
 def closed_notebook(server: Server, params: lsp.DidCloseNotebookDocumentParams) -> None:
     path = convert.path(params.notebook_document.uri)
     server.forget(path)
+    put_away(server, path)
+
+
+def put_away(server: Server, path: str) -> None:
+    """Drop what an editor held, and check what rests on it as it is on disk."""
     if server.desk(path).open.pop(path, None) is not None:
         check_again(server, [server.desk(path)])
 
