@@ -9,9 +9,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
-from weakref import WeakKeyDictionary
 
 from graphlint.effects.table import lookup
+from graphlint.modules import once_a_module
 from graphlint.project import ClassDecl, FunctionDecl, Module, Project
 from graphlint.record import NamedTuple
 from graphlint.syntax import TRIES, last, last_called, receiver_name, walk
@@ -40,9 +40,6 @@ class Captors(NamedTuple):
 
 NONE = Captors()
 
-_defined: WeakKeyDictionary[Module, Captors] = WeakKeyDictionary()
-"""Those of files that others import, as long as somebody knows the file: all models of a library import from one."""
-
 
 def own(functions: Functions) -> Captors:
     """Those that are defined in a file."""
@@ -67,12 +64,10 @@ def imported(project: Project, module: Module) -> Captors:
     return found
 
 
+@once_a_module
 def _of_module(module: Module) -> Captors:
-    known = _defined.get(module)
-    if known is None:
-        is_capturing = matches(module.source.text, CAPTURING_WORDS, CAPTURING)
-        known = _defined[module] = own(functions(module)) if is_capturing else NONE
-    return known
+    """All models of a library import from one file, of which this is asked once."""
+    return own(functions(module)) if matches(module.source.text, CAPTURING_WORDS, CAPTURING) else NONE
 
 
 def _named(captors: Captors, name: str, here: str) -> Captors:

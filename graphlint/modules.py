@@ -6,9 +6,11 @@ A `Module` is one parsed file under its dotted name; nothing here looks into ano
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+import functools
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 from graphlint.platforms import answered
 from graphlint.record import NamedTuple
@@ -16,6 +18,7 @@ from graphlint.source import Source
 from graphlint.syntax import TRIES, walk
 
 N = TypeVar("N", bound=ast.AST)
+T = TypeVar("T")
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
@@ -202,6 +205,19 @@ class Module:
         parts = self.package.split(".") if self.package else []
         kept = parts[: len(parts) - node.level + 1]
         return ".".join([*kept, node.module] if node.module else kept)
+
+
+def once_a_module(ask: Callable[[Module], T]) -> Callable[[Module], T]:
+    """A question about a module whose answer is kept as long as somebody else knows the module; it may not hold it."""
+    known: WeakKeyDictionary[Module, T] = WeakKeyDictionary()
+
+    @functools.wraps(ask)
+    def asked(module: Module) -> T:
+        if module not in known:
+            known[module] = ask(module)
+        return known[module]
+
+    return asked
 
 
 def _bindings(body: Iterable[ast.stmt]) -> Iterator[tuple[str, Symbol]]:

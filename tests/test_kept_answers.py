@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import gc
+from pathlib import Path
+from weakref import ref
+
 from graphlint.check import check_sources
 from graphlint.config import Config
 from graphlint.interp import interpret
 from graphlint.judge import Read
+from graphlint.modules import Module, once_a_module
 from graphlint.registry import Registry
 from graphlint.source import parse
 
@@ -65,3 +70,19 @@ def test_a_call_that_goes_by_a_default_that_another_file_changes(rules: Registry
 
 def test_a_property_is_run_again_where_a_region_reads_it(rules: Registry) -> None:
     assert ("GL101", 11) in found(rules, PROPERTY)[0]
+
+
+def test_what_was_asked_of_a_module_goes_with_it() -> None:
+    asked: list[str] = []
+
+    @once_a_module
+    def length(module: Module) -> int:
+        asked.append(module.name)
+        return len(module.source.text)
+
+    module = Module("kept", "", parse("x = 1\n", "kept.py"), Path())
+    assert (length(module), length(module), asked) == (6, 6, ["kept"])
+    gone = ref(module)
+    del module
+    gc.collect()
+    assert gone() is None

@@ -6,7 +6,6 @@ Clocks that are read to tell how long something took: what a replay does not rea
 from __future__ import annotations
 
 import ast
-import functools
 from collections.abc import Callable, Iterator
 
 from graphlint import events
@@ -17,6 +16,7 @@ from graphlint.interp import untraced, warmth
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
 from graphlint.interp.moving import sets_back
+from graphlint.modules import once_a_module
 from graphlint.project import FunctionDecl, Module
 from graphlint.syntax import against_none, last, receiver_name, spelled, stands_in, walk
 from graphlint.types import Confidence, Target
@@ -292,7 +292,7 @@ def _is_timed(decl: FunctionDecl, node: ast.AST) -> bool:
     return len(plain) == len(taken) > 0 and all(_is_only_told(each, part) for each, part in taken)
 
 
-@functools.lru_cache(maxsize=8)
+@once_a_module
 def _attributes(module: Module) -> dict[str, set[ast.Attribute]]:
     """The places where a file names each attribute."""
     found: dict[str, set[ast.Attribute]] = {}

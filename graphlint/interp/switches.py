@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import functools
 
 from graphlint.effects.grammar import MISSING
 from graphlint.interp.frame import Frame
+from graphlint.modules import once_a_module
 from graphlint.project import Module
 from graphlint.syntax import last_called, walk
 
@@ -29,7 +29,7 @@ def _sets(call: ast.Call, setter: str) -> bool:
     return isinstance(call.func, ast.Attribute) and call.func.attr == setter and len(call.args) == 1
 
 
-@functools.lru_cache(maxsize=512)
+@once_a_module
 def mode(module: Module) -> bool | None:
     """Whether all modules that a file switches train, or, where it computes without gradients, all are evaluated."""
     text = module.source.text
@@ -60,7 +60,7 @@ def _mode(call: ast.Call) -> object:
 DEVICE_SETTERS = ("set_default_device", "set_default_tensor_type")
 
 
-@functools.lru_cache(maxsize=512)
+@once_a_module
 def is_device_default(module: Module) -> bool:
     """Whether a file makes a device the place of tensors that name none; it may set it back, out of sight of a call."""
     text = module.source.text

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import functools
 from collections.abc import Iterator
 
 from graphlint.events import Event
+from graphlint.modules import once_a_module
 from graphlint.project import Module
 from graphlint.site.acts import Act, Verb
 from graphlint.site.story import Captured, Story, region, tell
@@ -50,7 +50,7 @@ def _is_dropped(act: Act) -> bool:
     return isinstance(target, ast.Subscript) and spelled(target.value) in _dropping(act.frame.module)
 
 
-@functools.lru_cache(maxsize=64)
+@once_a_module
 def _dropping(module: Module) -> frozenset[str]:
     """The containers that a file takes entries out of, as they are spelled."""
     return frozenset(spelled(held) for node in walk(module.source.tree) for held in _emptied(node))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-import functools
 
+from graphlint.modules import once_a_module
 from graphlint.project import Module
 from graphlint.site.story import Captured
 from graphlint.site.things import Thing
@@ -39,7 +39,7 @@ def _is_of_graph(captured: Captured, thing: Thing, module: Module) -> bool:
     return is_same(captured, thing, module)
 
 
-@functools.lru_cache(maxsize=64)
+@once_a_module
 def _has_other_kinds(module: Module) -> bool:
     return any(_word(each) in OTHER_KINDS for each in walk(module.source.tree))
 
