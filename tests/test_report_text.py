@@ -41,6 +41,13 @@ def test_a_finding_shows_its_line_its_trail_and_its_cure() -> None:
     assert text.render(REPORT) == SHOWN
 
 
+def test_a_long_call_is_cut_and_says_so() -> None:
+    call = f"y = self.route({'x + ' * 30}x)"
+    lines = {**LINES, "src/model.py": (*LINES["src/model.py"][:2], call, *LINES["src/model.py"][3:])}
+    shown = text.render(replace(REPORT, lines=lines))
+    assert f"in `{call[:69]}…`\n" in shown
+
+
 def test_colours_change_nothing_but_colours() -> None:
     painted = text.render(REPORT, text.coloured)
     assert painted != SHOWN

@@ -24,6 +24,7 @@ Paint = Callable[[str, str], str]
 COLOURS = {Effect.BREAKS: "31", Effect.STALE: "35", Effect.DEFEATS: "33", Effect.NOTE: "36"}
 BOLD, FAINT, GREEN = "1", "2", "32"
 WIDEST = 110
+LONGEST_CALL = 70
 LISTED = 25
 
 
@@ -116,9 +117,13 @@ def _notes(finding: Finding, lines: Lines) -> list[str]:
     said = [f"captured in `{finding.region}`{_others(finding)}"] if finding.region else []
     for step in finding.trail:
         text = line_at(lines, step.span.file, step.span.line).strip()
-        said.append(f"called at {shown(step.span, lines)}{f' in `{text[:70]}`' if text else ''}")
+        said.append(f"called at {shown(step.span, lines)}{f' in `{_shortened(text)}`' if text else ''}")
     said += [finding.evidence] if finding.evidence else []
     return [*said, f"help: {finding.help}"] if finding.help else said
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST_CALL else text[: LONGEST_CALL - 1] + "…"
 
 
 def _others(finding: Finding) -> str:
