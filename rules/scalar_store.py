@@ -36,5 +36,5 @@ def scalar_store(event: ScalarStore) -> Finding | None:
     return finding(
         event,
         f"`{event.text}` uploads a Python number to store it through {event.index}",
-        help="use a slice (`x[i:i + 1] = v`) for numbers, `x.index_fill_(dim, index, v)` for an index tensor",
+        help="use a slice (`x[i:i + 1] = v`), `x.index_fill_(dim, index, v)`, or a device value (`x.new_full((), v)`)",
     )

@@ -51,7 +51,7 @@ def _scalar(frame: Frame, tensor: Tensor, parts: list[Value], target: ast.Subscr
     ]
     known = [part for part in indices if part.kind is Kind.INT]
     if known or (indices and len(indices) > 1):
-        frame.emit(ScalarStore, target, min(tensor.sure, indices[0].sure), index="index tensor")
+        frame.emit(ScalarStore, target, min(tensor.sure, indices[0].sure), index="an index tensor")
         return
     if tensor.rank is not None and len(parts) == tensor.rank and all(isinstance(part, Number) for part in parts):
-        frame.emit(ScalarStore, target, tensor.sure, index="single element")
+        frame.emit(ScalarStore, target, tensor.sure, index="the index of a single element")
