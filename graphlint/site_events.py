@@ -132,9 +132,10 @@ class GraphedMisused(Event):
 
 @fact
 class GraphMisused(Event):
-    """A graph object is captured into, or replayed, in a way that it refuses; `why` says which."""
+    """A graph object is captured into, or replayed, in a way that it refuses: `why`, and the `cure` for it."""
 
     why: str
+    cure: str = "make a `CUDAGraph` for each capture, and capture with `torch.cuda.graph(...)`"
 
 
 @fact

@@ -48,5 +48,5 @@ def graph_misused(event: GraphMisused) -> Finding | None:
     return finding(
         event,
         f"`{event.text}` is refused: {event.why}",
-        help="make a `CUDAGraph` for each capture, and capture with `torch.cuda.graph(...)`",
+        help=event.cure,
     )

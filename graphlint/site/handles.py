@@ -37,12 +37,17 @@ def _within(story: Story, captured: Captured) -> Told:
     where = region(captured, story.acts)
     for _, act in story.between(captured.begin, captured.end, Verb.METHOD):
         if act.name == "replay" and act.thing.kind is Kind.GRAPH:
-            yield where, tell(GraphMisused, act, why="a stream that is capturing takes no graph to launch")
+            why = "a stream that is capturing takes no graph to launch"
+            yield where, tell(GraphMisused, act, why=why, cure="replay it outside the capture")
         elif act.name == "pool" and act.thing is captured.graph:
-            yield where, tell(GraphMisused, act, why="a graph has no pool to share before its capture has ended")
+            why = "a graph has no pool to share before its capture has ended"
+            cure = "ask for it behind the capture, or give each one the same `torch.cuda.graph_pool_handle()`"
+            yield where, tell(GraphMisused, act, why=why, cure=cure)
     changes = [act for _, act in story.between(captured.begin, captured.end, Verb.CALL) if act.thing.name in CHANGES]
     if len(changes) == 1:
-        yield where, tell(GraphMisused, changes[0], why="the capture must end on the stream it began on")
+        why = "the capture must end on the stream it began on"
+        cure = "change the stream with `with torch.cuda.stream(...)`, which goes back to the first one"
+        yield where, tell(GraphMisused, changes[0], why=why, cure=cure)
 
 
 CHANGES = ("torch.cuda.set_stream", "torch.accelerator.set_stream")
@@ -106,5 +111,6 @@ def _emptied(story: Story, captured: Captured) -> Told:
         for at in story.replays(captured, index):
             if at < again and story.acts[at].frame is act.frame:
                 why = "the graph was reset and holds nothing to replay"
-                yield region(captured, story.acts), tell(GraphMisused, story.acts[at], why=why)
+                cure = "replay before `reset()`, or capture again first"
+                yield region(captured, story.acts), tell(GraphMisused, story.acts[at], why=why, cure=cure)
                 break
