@@ -54,5 +54,5 @@ def loader_thread(event: LoaderThread) -> Finding | None:
     return finding(
         event,
         f"`{event.text}` captures while {event.thread} is running",
-        help='capture before the loop begins, or pass `capture_error_mode="thread_local"`',
+        help='capture before it starts, or pass `capture_error_mode="thread_local"`',
     )
