@@ -30,5 +30,5 @@ def data_shape(event: DataShape) -> Finding | None:
     return finding(
         event,
         f"`{event.call}` has a result whose size depends on device values: {event.why}",
-        help="use a fixed size (`topk`, `nonzero_static`, `output_size=`) or keep a mask of full size",
+        help="use a fixed size (`topk`, `nonzero_static`, `output_size=`, `scatter_add_` to count) or a mask of full size",
     )

@@ -34,6 +34,6 @@ def library_read(event: LibraryRead) -> Finding | None:
     return finding(
         event,
         f"`{event.call}` reads device values on the host: {event.why}",
-        help="use the variant without the check (`*_ex`, `validate_args=False`), or call it outside the region",
+        help="use a variant without the read if it has one (`*_ex`, `validate_args=False`), or call it outside the region",
         targets=Target.BOTH if event.splits else Target.GRAPH,
     )
