@@ -28,7 +28,7 @@ Captures:
         second = graphed(x * 2)
         assert not torch.equal(first + 0, second)
 
-How to fix: clone the first result, or graph the callable twice.
+How to fix: clone the first result, or graph the callable twice; set gradients to None before every pass.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ Captures:
     def main(device):
         return step(torch.ones(4, device=device)).clone()
 
-How to fix: compute both sides and select with `torch.where`, or keep it out of the compiled function.
+How to fix: select with `torch.where`, or keep it out of the compiled function; call models under `torch.no_grad()`.
 """
 
 from __future__ import annotations
