@@ -21,6 +21,21 @@ def main(device):
 """
 
 
+RUNNER = """
+import torch
+
+class Runner:
+    def __init__(self):
+        self.record()
+
+    def record(self):
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            self.y = torch.zeros(4, device="cuda") * 2
+        graph.replay()
+"""
+
+
 def walked(text: str) -> tuple[Module, list[list[Act]]]:
     source = parse(text, "sample.py")
     project = Project([source])
@@ -76,6 +91,12 @@ def test_what_a_callee_may_skip_is_forgotten() -> None:
     assert bound.thing.kind is Kind.NUMBER
     assert [act.thing.kind for act in acts if act.verb is Verb.RETURN and act.frame.caller is None] == [Kind.UNKNOWN]
     assert module.name == "sample"
+
+
+def test_a_class_that_nobody_makes_is_no_call() -> None:
+    _, (acts,) = walked(RUNNER)
+    trails = {tuple(step.span.line for step in act.trail) for act in acts if act.name == "replay"}
+    assert trails == {(), (6,)}
 
 
 def test_events_come_in_one_order() -> None:

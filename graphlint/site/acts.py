@@ -116,7 +116,8 @@ class Act:
         steps: list[Step] = []
         frame = self.frame
         while frame.caller is not None:
-            if frame.node is not None:
+            # A class that is walked for itself is made by no call that one could be shown.
+            if frame.node is not None and not isinstance(frame.node, ast.ClassDef):
                 steps.append(Step(span(frame.caller.module, frame.node), frame.caller.function))
             frame = frame.caller
         return tuple(reversed(steps))
