@@ -46,12 +46,21 @@ class Killed(GraphlintError):
 
 
 class Unreadable(GraphlintError):
-    """One file cannot be analysed, for `reason`; `line` is 1-based, 1 when the whole file is meant."""
+    """One file cannot be analysed, for `reason`; `hint` is a cure where one is known.
 
-    def __init__(self, reason: str, line: int = 1) -> None:
-        super().__init__(reason)
+    `line` is 1-based, 1 when the whole file is meant; `columns` are 0-based UTF-8 bytes of `text`, which is that line as
+    far as it can be shown.  `cells` is that of a notebook whose code is meant.
+    """
+
+    def __init__(
+        self, reason: str, line: int = 1, columns: tuple[int, int] = (0, 0), text: str = "", hint: str = ""
+    ) -> None:
+        super().__init__(reason, hint)
         self.reason = reason
         self.line = max(line, 1)
+        self.columns = columns
+        self.text = text
+        self.cells: tuple[tuple[int, int], ...] = ()
 
 
 def why(error: OSError | ValueError) -> str:

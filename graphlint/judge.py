@@ -20,7 +20,7 @@ from graphlint.registry import Registry
 from graphlint.roots import Roots
 from graphlint.source import Source, comments
 from graphlint.spread import Texts
-from graphlint.types import Finding, Region
+from graphlint.types import Finding, Region, Span
 
 
 class RegionEvents(Protocol):
@@ -52,10 +52,10 @@ class Interpreter(Protocol):
 
 
 class Read(NamedTuple):
-    """Parsed files, and a notice for each that is not."""
+    """Parsed files, and for each that is not an account with the notice that says so."""
 
     sources: tuple[Source, ...]
-    notices: tuple[Finding, ...]
+    unread: tuple[Account, ...]
 
 
 class Judge(NamedTuple):
@@ -74,10 +74,8 @@ class Judge(NamedTuple):
         broken: dict[str, list[Finding]] = {}
         if told:
             self._judge(given, ledger, told, broken)
-        unread = [Account(each.span.file, broken=(each,)) for each in given.notices]
-        return [
-            self._account(each, told[each.name], broken.get(each.name, []), texts, ledger) for each in given.sources
-        ] + unread
+        read = (self._account(each, told[each.name], broken.get(each.name, []), texts, ledger) for each in given.sources)
+        return [*read, *given.unread]
 
     def _judge(self, given: Read, ledger: Ledger, told: dict[str, list[Told]], broken: dict[str, list[Finding]]) -> None:
         """Sort what the interpreter tells by file; what it fails at is lost with what would have come after."""
@@ -138,13 +136,21 @@ def _lines(findings: Iterable[Finding], texts: Texts) -> dict[str, dict[int, str
 def collected(readers: Iterable[tuple[str, Callable[[], Source]]]) -> Read:
     """Read every file that can be read, by name."""
     sources: list[Source] = []
-    notices: list[Finding] = []
+    unread: list[Account] = []
     for name, reader in readers:
         try:
             sources.append(reader())
         except Unreadable as error:
-            help = "mend it, or leave it out with `exclude` in `[tool.graphlint]`"
-            notices.append(notice(UNREADABLE, top(name, error.line), f"`{name}` {error.reason}", help))
+            unread.append(_unread(name, error))
         except Exception as error:
-            notices.append(internal(error, top(name), f"reading `{name}`"))
-    return Read(tuple(sources), tuple(notices))
+            unread.append(Account(name, broken=(internal(error, top(name), f"reading `{name}`"),)))
+    return Read(tuple(sources), tuple(unread))
+
+
+def _unread(name: str, error: Unreadable) -> Account:
+    """The account of a file that cannot be read; with the line at which it is broken, if one is."""
+    span = Span(name, error.line, error.columns[0], error.line, error.columns[1])
+    cure = error.hint or "mend it"
+    help = f"{cure}{' ' if cure.endswith('?') else '; '}`exclude` in `[tool.graphlint]` leaves the file out"
+    found = notice(UNREADABLE, span, f"`{name}` {error.reason}", help)
+    return Account(name, broken=(found,), lines={name: {error.line: error.text}} if error.text else {}, cells=error.cells)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
+from graphlint import notebook
 from graphlint.record import NamedTuple
 from graphlint.types import Confidence, Effect, Finding, Span
 
@@ -111,4 +112,4 @@ def internal(error: BaseException, span: Span, doing: str) -> Finding:
 
 def is_unread(finding: Finding, unread: Collection[str]) -> bool:
     """Whether a finding says of one of these files that it was not looked at, for which a run fails."""
-    return finding.span.file in unread and finding.code in (UNREADABLE.code, LIMIT.code, INTERNAL.code)
+    return notebook.split(finding.span.file)[0] in unread and finding.code in (UNREADABLE.code, LIMIT.code, INTERNAL.code)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import io
+import itertools
 import os
 import re
 import stat
@@ -29,6 +30,10 @@ LIMIT = 8 << 20
 
 COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 BLANK = re.compile(rb"^[ \t\f]*(?:#[^\r\n]*)?$")
+QUOTED = re.compile(r"(?<![\w`])'([^'`]+)'(?!\w)")
+"""Code in what Python says of a text that does not parse."""
+
+ENCODE = "save it as UTF-8, or name its encoding in a `# coding:` comment at the top"
 WORDS = ("graphlint", "noqa")
 """One of these is in every mark; looking for them first takes a hundredth of the time."""
 
@@ -107,8 +112,8 @@ def _parse_notebook(code: notebook.Code, name: str, path: Path | None) -> Source
         # Cells may `await` outside a function.
         tree = tree_of(code.text, ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     except Unreadable as error:
-        cell, line = notebook.place(code.cells, error.line)
-        raise Unreadable(f"{error.reason} (cell {cell}, line {line})") from None
+        error.cells = code.cells
+        raise
     return Source(path or Path(name), name, code.text, tree, code.cells)
 
 
@@ -133,15 +138,25 @@ def decode(data: bytes) -> str:
         raise Unreadable("is encoded in UTF-16, which Python does not read; save it as UTF-8")
     nul = data.find(b"\0")
     if nul >= 0:
-        raise Unreadable("holds a NUL byte, so it is not Python source", data.count(b"\n", 0, nul) + 1)
+        raise Unreadable("holds a NUL byte, so it is not Python source", *_at(data, nul))
     declared = encoding(data)
     try:
         return data.decode(declared)
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise Unreadable(f"is not valid {declared.replace('-sig', '')} text ({error.reason})", line) from None
+        raise Unreadable(
+            f"is not valid {declared.replace('-sig', '')} text ({error.reason})", *_at(data, error.start), hint=ENCODE
+        ) from None
     except (LookupError, UnicodeError) as error:
-        raise Unreadable(f"cannot be decoded: {error}") from None
+        raise Unreadable(f"cannot be decoded: {error}", hint=ENCODE) from None
+
+
+def _at(data: bytes, start: int) -> tuple[int, tuple[int, int], str]:
+    """The line, the columns and the text, as far as it can be shown, of a byte that is no part of a text."""
+    line = bytes(data).split(b"\n")[data.count(b"\n", 0, start)]
+    before = line[: start - data.rfind(b"\n", 0, start) - 1].decode(errors="replace")
+    text = line.rstrip(b"\r").decode(errors="replace").replace("\0", "\u2400")
+    first = len(before.encode())
+    return data.count(b"\n", 0, start) + 1, (first, first + len(text[len(before) : len(before) + 1].encode())), text
 
 
 def encoding(data: bytes) -> str:
@@ -192,16 +207,29 @@ def _tree_of(text: str, flags: int) -> ast.Module:
         return tree
     except SyntaxError as error:
         version = f"Python {sys.version_info.major}.{sys.version_info.minor}"
-        raise Unreadable(f"does not parse as {version}: {_reason(error)}", error.lineno or 1) from None
+        reason, hint = _reason(error)
+        raise Unreadable(f"does not parse as {version}: {reason}", *_of_text(text, error), hint) from None
     except (RecursionError, MemoryError):
         raise Unreadable("nests too deeply to be parsed") from None
     except (ValueError, OverflowError) as error:
         raise Unreadable(f"does not parse: {error}") from None
 
 
-def _reason(error: SyntaxError) -> str:
-    text = (error.msg or "invalid syntax").strip()
-    return text[:1].lower() + text[1:].rstrip(".")
+def _reason(error: SyntaxError) -> tuple[str, str]:
+    """What is wrong and what Python thinks was meant, in the form of our messages: its own are sentences."""
+    told = QUOTED.sub(r"`\1`", (error.msg or "invalid syntax").strip())
+    reason, _, hint = told.partition(". ")
+    return reason[:1].lower() + reason[1:].rstrip("."), hint[:1].lower() + hint[1:]
+
+
+def _of_text(text: str, error: SyntaxError) -> tuple[int, tuple[int, int], str]:
+    """The line, the byte columns and the text that an error speaks of; Python counts characters from 1 there."""
+    number = error.lineno or 1
+    line = next(itertools.islice(text.split("\n"), number - 1, None), "")
+    first = min(max((error.offset or 1) - 1, 0), len(line))
+    same = error.end_lineno == number and (error.end_offset or 0) > first + 1
+    last = (error.end_offset or 0) - 1 if same else len(line) if (error.end_lineno or 0) > number else first + 1
+    return number, (len(line[:first].encode()), len(line[: max(last, first)].encode())), line
 
 
 def _may_hold(text: str, marks: re.Pattern[str]) -> bool:

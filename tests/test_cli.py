@@ -194,6 +194,7 @@ def test_bad_files_are_told_and_hide_nothing(folder: Path) -> None:
     assert done.stdout.count("GL901") == 5
     assert "model.py:6:20: GL101" in done.stdout
     assert "5 files could not be read and checked" in done.stdout
+    assert "1 | x = '\u2400'\n  |      ^\n" in graphlint("check", "nul.py", cwd=folder).stdout
     assert graphlint("check", "old.py", "clean.py", cwd=folder).returncode == 1
 
 

@@ -7,15 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from graphlint.check import check_sources
+from graphlint.check import check, check_sources
 from graphlint.config import Config
 from graphlint.errors import Unreadable
 from graphlint.events import HostRead
 from graphlint.judge import Read
 from graphlint.notebook import code, place, python, split
+from graphlint.notices import is_unread
 from graphlint.report import concise, sarif
 from graphlint.report import json as as_json
-from graphlint.source import parse_bytes, read
+from graphlint.source import parse_bytes
 from graphlint.types import Region, Span
 from tests.test_check import RULES, Told
 
@@ -88,8 +89,13 @@ def test_what_is_wrong_with_a_notebook_is_said_in_words(data: bytes, message: st
 
 def test_a_cell_that_does_not_parse_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.ipynb").write_bytes(notebook([("code", "x = 1\n"), ("markdown", "text"), ("code", "y = 1\nprint 'x'")]))
-    with pytest.raises(Unreadable, match=r"missing parentheses.*\(cell 3, line 2\)"):
-        read(tmp_path / "a.ipynb", "a.ipynb")
+    report = check([str(tmp_path)], Config(), RULES, lambda *_: [])
+    (found,) = report.findings
+    assert (found.span.file, found.span.line) == (f"{tmp_path.as_posix()}/a.ipynb:cell 3", 2)
+    assert "missing parentheses" in found.message
+    assert report.lines[found.span.file][1] == "print 'x'"
+    assert report.unread == (f"{tmp_path.as_posix()}/a.ipynb",)
+    assert is_unread(found, report.unread)
 
 
 def test_an_empty_notebook_is_read() -> None:

@@ -45,6 +45,26 @@ def test_broken_text_is_unreadable_with_a_reason_and_a_line(name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("data", "shown", "hint"),
+    [
+        (b"def f(x):\n    return x +* 2\n", "    return x +[*] 2", ""),
+        (b"x = 1\r\ny = 'h\xe9'  # b\r\n", "y = 'h[\ufffd]'  # b", "save it as UTF-8"),
+        ("s = 'ü'; \0\n".encode(), "s = 'ü'; [\u2400]", ""),
+        ("é = 'ü' 'ä' + f(".encode(), "é = 'ü' 'ä' + f[(]", ""),
+        (b"print 'a'", "[print 'a']", "did you mean print(...)?"),
+        (b"x = (1 2)", "x = ([1 2])", "perhaps you forgot a comma?"),
+        (b'x = "abc\ny = 2\n', 'x = ["]abc', ""),
+    ],
+)
+def test_what_is_broken_is_shown_and_pointed_at(data: bytes, shown: str, hint: str) -> None:
+    with pytest.raises(Unreadable) as caught:
+        parse(decode(data), "x.py")
+    text, (first, last) = caught.value.text.encode(), caught.value.columns
+    assert b"%b[%b]%b" % (text[:first], text[first:last], text[last:]) == shown.encode()
+    assert caught.value.hint.startswith(hint)
+
+
+@pytest.mark.parametrize(
     "data",
     [
         b"x = 'caf\xc3\xa9'\n",
