@@ -298,6 +298,21 @@ def test_a_file_is_looked_at_with_the_project_around_it(folder: Path) -> None:
     assert "`gone.py` does not exist" in graphlint("check", "--around", "gone.py", cwd=folder).stderr
 
 
+def test_two_captures_of_one_function_keep_their_own_predictions_in_a_part_of_a_project(folder: Path) -> None:
+    twice = "    with torch.cuda.graph(torch.cuda.CUDAGraph()):\n        x.{}\n"
+    text = f"import torch\n\ndef run(x: torch.Tensor):\n{twice.format('add_(1)')}{twice.format('sum().item()')}"
+    (folder / "twice.py").write_text(text)
+    whole, part = (
+        json.loads(graphlint("check", *how, "--format", "json", "twice.py", cwd=folder).stdout)["regions"]
+        for how in ((), ("--around",))
+    )
+    assert [(each["name"], each["line"], each["verdict"]) for each in part] == [
+        ("twice.run", 4, "clean"),
+        ("twice.run", 6, "breaks"),
+    ]
+    assert part == whole
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from graphlint.report import concise, text, totals
+from graphlint.report import concise, markdown, text, totals
 from graphlint.types import Region, RegionReport, Report, Span
 from tests.sample import CLEAN, LINES, OTHER, READ, REPORT
 
@@ -98,6 +98,18 @@ def test_of_many_regions_the_worst_are_listed() -> None:
     shown = text.render(Report((), (*regions, bad), files=1))
     assert shown.startswith("`m.Z.forward`: 1 stale\n")
     assert "… and 176 more regions, 0 of them with findings" in shown
+
+
+def test_regions_of_one_name_are_told_apart_by_their_place() -> None:
+    spans = (Span("m.py", 13, 9, 13, 13), Span("m.py", 15, 9, 15, 13))
+    twice = [Region("m.capture", "capture", span) for span in spans]
+    broken = RegionReport(twice[1], "breaks", 2, 0, (("breaks", 2),))
+    report = Report((), (RegionReport(twice[0], "clean", 0, 0), broken, REPORT.regions[0]), files=1)
+    shown = text.render(report)
+    assert "`m.capture` at m.py:15: 2 breaks\n" in shown
+    assert "`m.capture` at m.py:13: clean\n" in shown
+    assert "`model.Model.forward`: " in shown
+    assert "| `m.capture` at m.py:15 | 2 breaks |" in markdown.render(report)
 
 
 def test_concise_is_one_line_a_finding() -> None:

@@ -25,7 +25,12 @@ class Part:
         own = {each.region.name for each in report.regions if self._has(each.region.span.file)}
         findings = tuple(each for each in report.findings if self._has(each.span.file) or own & _regions(each))
         reached = own.union(*(_regions(each) for each in findings))
-        regions = tuple(_counted(each, findings) for each in report.regions if each.region.name in reached)
+        # Of their own regions every finding is shown; of others, only what is here.
+        regions = tuple(
+            each if self._has(each.region.span.file) else _counted(each, findings)
+            for each in report.regions
+            if each.region.name in reached
+        )
         unread = tuple(name for name in report.unread if self._has(name))
         shown = replace(report, findings=findings, regions=regions, unread=unread, files=len(self.names))
         return replace(shown, hidden=0, limits=0)  # which were counted for the whole project

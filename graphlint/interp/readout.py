@@ -246,7 +246,7 @@ def _enter_handed(machine: Machine, handed: Handed) -> tuple[Region, Summary, Ta
     decl, receiver = handed.function.decl, handed.function.receiver
     summary = Summary(decl.name)
     frame = Frame(machine, handed.module, summary, {}, None)
-    name = ".".join((handed.module.name, *([decl.owner.name] if decl.owner else []), decl.name))
+    name = ".".join((decl.module.name, *([decl.owner.name] if decl.owner else []), decl.name))
     region = Region(name, handed.kind, frame.span(handed.node))
     machine.left = MOST_WORK
     with running(region, summary, handed.live):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from graphlint import notebook
 from graphlint.notices import is_unread
 from graphlint.report.positions import shown
+from graphlint.report.totals import same_named
 from graphlint.types import Effect, Finding, RegionReport, Report
 
 FORBIDDEN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -40,9 +41,9 @@ def _suite(name: str, findings: Sequence[Finding], clean: Sequence[RegionReport]
 
 def _told_apart(clean: Sequence[RegionReport]) -> Iterator[str]:
     """The names of regions, with the line where several share one: of cases with one name readers keep the last."""
-    count = Counter(each.region.name for each in clean)
+    several = same_named(clean)
     for each in clean:
-        yield f"{each.region.name}:{each.region.span.line}" if count[each.region.name] > 1 else each.region.name
+        yield f"{each.region.name}:{each.region.span.line}" if each.region.name in several else each.region.name
 
 
 def _failed(name: str, finding: Finding, report: Report) -> str:

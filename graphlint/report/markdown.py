@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from graphlint.report import links
 from graphlint.report.concise import label
 from graphlint.report.positions import shown
-from graphlint.report.totals import faults_of, sentences
+from graphlint.report.totals import faults_of, region_name, same_named, sentences
 from graphlint.types import Finding, RegionReport, Report
 
 LISTED = 100
@@ -22,7 +24,8 @@ def render(report: Report) -> str:
         parts.append(f"and {len(report.findings) - LISTED:,} more\n")
     faulty = [each for each in report.regions if each.counts]
     if faulty:
-        parts.append(REGIONS + "".join(_region(each) for each in faulty[:LISTED]))
+        several = same_named(report.regions)
+        parts.append(REGIONS + "".join(_region(each, several) for each in faulty[:LISTED]))
     return "\n".join(parts)
 
 
@@ -33,9 +36,9 @@ def _row(finding: Finding, report: Report) -> str:
     return f"| {' | '.join(_text(cell) for cell in cells)} |\n"
 
 
-def _region(report: RegionReport) -> str:
+def _region(report: RegionReport, several: Collection[str]) -> str:
     told = ", ".join(faults_of(number, effect) for effect, number in report.counts)
-    return f"| {_text(f'`{report.region.name}`')} | {told} |\n"
+    return f"| {_text(region_name(report, several))} | {told} |\n"
 
 
 def _text(text: str) -> str:

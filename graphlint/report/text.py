@@ -11,13 +11,13 @@ src/model.py:41:12: GL101 breaks: `score.max().item()` reads a device value back
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from graphlint.later import Findings, Lines, clean, worst
 from graphlint.report import links
 from graphlint.report.concise import label
 from graphlint.report.positions import character, line_at, shown
-from graphlint.report.totals import faults_of, sentences
+from graphlint.report.totals import faults_of, region_name, same_named, sentences
 from graphlint.types import Effect, Finding, RegionReport, Report, Span
 
 Paint = Callable[[str, str], str]
@@ -134,7 +134,8 @@ def _others(finding: Finding) -> str:
 def _regions(regions: Sequence[RegionReport], paint: Paint) -> str:
     """One line a region, the worst first; of many, only the worst."""
     some = worst(regions, LISTED)
-    listed = [_region(each, paint) for each in some]
+    several = same_named(some)
+    listed = [_region(each, paint, several) for each in some]
     rest = len(regions) - len(some)
     if rest:
         faulty = rest - clean(regions) + clean(some)
@@ -142,8 +143,9 @@ def _regions(regions: Sequence[RegionReport], paint: Paint) -> str:
     return "\n".join(listed)
 
 
-def _region(report: RegionReport, paint: Paint) -> str:
+def _region(report: RegionReport, paint: Paint, several: Collection[str]) -> str:
+    name = region_name(report, several)
     if not report.counts:
-        return f"`{report.region.name}`: {paint('clean', GREEN)}"
+        return f"{name}: {paint('clean', GREEN)}"
     parts = [paint(faults_of(number, effect), COLOURS[Effect(effect)]) for effect, number in report.counts]
-    return f"`{report.region.name}`: {', '.join(parts)}"
+    return f"{name}: {', '.join(parts)}"

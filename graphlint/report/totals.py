@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Iterable
 
 from graphlint.later import by_effect, clean, codes
-from graphlint.types import Effect, Report
+from graphlint.types import Effect, RegionReport, Report
 
 FAULTS = (Effect.BREAKS, Effect.STALE, Effect.DEFEATS)
 
@@ -19,6 +20,18 @@ def faults_of(number: int, effect: str) -> str:
     """`1 break`, `2 breaks`, `3 stale`."""
     noun = {"breaks": "break", "defeats": "defeat"}.get(effect)
     return count(number, noun) if noun else f"{number:,} {effect}"
+
+
+def same_named(regions: Iterable[RegionReport]) -> frozenset[str]:
+    """Names that several regions have: a function that captures twice is two."""
+    count = Counter(each.region.name for each in regions)
+    return frozenset(name for name, number in count.items() if number > 1)
+
+
+def region_name(report: RegionReport, several: Collection[str]) -> str:
+    """The name of a region, with its place if several have that name."""
+    span = report.region.span
+    return f"`{report.region.name}`{f' at {span.file}:{span.line}' if report.region.name in several else ''}"
 
 
 def sentences(report: Report) -> list[str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from graphlint.captors import class_prefix
+from graphlint.captors import class_prefix, functions, region_name
 from graphlint.events import Event, FrozenScalar
-from graphlint.project import ClassDecl
+from graphlint.project import ClassDecl, Module
 from graphlint.site.acts import Act, Frame, Verb, span
 from graphlint.site.learning import waits
 from graphlint.site.names import GRAPH_MODES
@@ -22,6 +22,7 @@ from graphlint.site_events import (
     CompiledOverwritten,
     CompiledStaleRead,
 )
+from graphlint.syntax import walk
 from graphlint.types import Region, Target
 
 Told = Iterator[tuple[Region, Event]]
@@ -50,18 +51,48 @@ def runs_graphs(act: Act) -> bool:
 
 def of_compiled(compiled: Thing, act: Act) -> Region:
     """The region of a compiled function that a site calls."""
-    module = act.frame.module
+    module = compiled.module or act.frame.module
     node = compiled.node if compiled.node is not None else act.node
-    return Region(f"{module.name}.{_name(compiled)}", "compiled", span(module, node))
+    return Region(_defined(compiled.base) or _bound(module, node), "compiled", span(module, node))
+
+
+def _defined(inner: Thing | None) -> str:
+    """The name of a function or class of the tree that is compiled; empty for everything else."""
+    if inner is not None and inner.function is not None and inner.module is not None:
+        return f"{inner.module.name}.{_function(inner)}"
+    if inner is not None and inner.decl is not None and inner.kind in (Kind.MODULE, Kind.INSTANCE):
+        return f"{inner.decl.module.name}.{inner.decl.name}"
+    return ""
+
+
+def _bound(module: Module, node: ast.AST) -> str:
+    """What a file or an object calls that which a call compiles; else the function in which that happens.
+
+    What a library defines is not called by its own name: two files that compile it have a region each.
+    """
+    line = getattr(node, "lineno", 0)
+    around = ((body, owner) for body, owner in functions(module) if body.lineno <= line <= (body.end_lineno or 0))
+    body, owner = next(around, (None, None))
+    for each in walk(body) if body is not None else module.source.tree.body:
+        match each:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if value is node and body is None:
+                return f"{module.name}.{name}"
+            case ast.Assign(targets=[ast.Attribute(attr=name)], value=value) if value is node and owner is not None:
+                return f"{module.name}.{owner.name}.{name}"
+    return region_name(module, body, body.name if body is not None else "")
+
+
+def _function(inner: Thing) -> str:
+    assert inner.module is not None and inner.function is not None
+    return class_prefix(inner.module, inner.function) + inner.name
 
 
 def _name(compiled: Thing) -> str:
+    """What is compiled, as a message calls it."""
     inner = compiled.base
     if inner is None or not inner.name:
         return ast.unparse(inner.node) if inner is not None and isinstance(inner.node, ast.expr) else compiled.name
-    if inner.function is None or inner.module is None:
-        return inner.name
-    return class_prefix(inner.module, inner.function) + inner.name
+    return inner.name if inner.function is None or inner.module is None else _function(inner)
 
 
 def seen(story: Story) -> Iterator[Region]:

@@ -46,7 +46,9 @@ def _known(walker: Walker, kind: Kind, name: str, places: Places, names: Names, 
     if kind is Kind.CAPTURE:
         return _made(walker, kind, name, places, names, node, names.get("cuda_graph", first))
     if kind is Kind.COMPILED:
-        return _made(walker, kind, name, places, names, node, first or names.get("model"))
+        made = _made(walker, kind, name, places, names, node, first or names.get("model"))
+        made.module = walker.frame.module
+        return made
     if kind is Kind.GRAPHED:
         return _graphed(walker, name, places, names, node)
     if kind is Kind.STREAM_BLOCK:
