@@ -12,8 +12,9 @@ from collections.abc import Iterable, Iterator
 
 from graphlint.effects.table import lookup
 from graphlint.modules import once_a_module
-from graphlint.project import ClassDecl, FunctionDecl, Module, Project
+from graphlint.project import Assigned, ClassDecl, FunctionDecl, Module, Outside, Project
 from graphlint.record import NamedTuple
+from graphlint.spellings import GRAPH, GRAPHED, PLAIN, Spellings, is_compile, spellings
 from graphlint.syntax import TRIES, last, last_called, receiver_name, walk
 
 CAPTURING_WORDS = ("graph(", "make_graphed_callables", "torch.compile", "capture_begin")
@@ -39,13 +40,15 @@ class Captors(NamedTuple):
 
 
 NONE = Captors()
+NOTHING: frozenset[str] = frozenset()
+CUDA = "torch.cuda."
 
 
-def own(functions: Functions) -> Captors:
+def own(functions: Functions, by: Spellings = PLAIN) -> Captors:
     """Those that are defined in a file."""
     found = list(functions)
     opening = _openers(found)
-    return Captors(_managers(found) | opening, opening, _givens(found), _keepers(found))
+    return Captors(_managers(found, by) | opening, opening, _givens(found, by), _keepers(found, by))
 
 
 def imported(project: Project, module: Module) -> Captors:
@@ -56,6 +59,8 @@ def imported(project: Project, module: Module) -> Captors:
             declared = project.lookup(module, name)
             if isinstance(declared, Module):
                 found = joined(found, _of_module(declared))
+            elif isinstance(declared, (Assigned, Outside)):
+                found = joined(found, _renamed(project, declared, name))
             elif isinstance(declared, (FunctionDecl, ClassDecl)):
                 captors = _of_module(declared.module)
                 found = joined(found, _named(captors, declared.name, name))
@@ -64,10 +69,21 @@ def imported(project: Project, module: Module) -> Captors:
     return found
 
 
+def _renamed(project: Project, declared: Assigned | Outside, here: str) -> Captors:
+    """What another file bound a name to, if that is what torch captures with."""
+    values = declared.values if isinstance(declared, Assigned) else ()
+    names = [declared, *(project.dotted(declared.module, value) for value in values if isinstance(declared, Assigned))]
+    words = {each.name.rpartition(".")[2] for each in names if isinstance(each, Outside) and each.name.startswith(CUDA)}
+    one = frozenset({here})
+    return Captors(managers=one if GRAPH in words else NOTHING, givens=one if GRAPHED in words else NOTHING)
+
+
 @once_a_module
 def _of_module(module: Module) -> Captors:
     """All models of a library import from one file, of which this is asked once."""
-    return own(functions(module)) if matches(module.source.text, CAPTURING_WORDS, CAPTURING) else NONE
+    by = spellings(module)
+    captures_itself = by.renamed or matches(module.source.text, CAPTURING_WORDS, CAPTURING)
+    return own(functions(module), by) if captures_itself else NONE
 
 
 def _named(captors: Captors, name: str, here: str) -> Captors:
@@ -120,14 +136,23 @@ def _functions(
             yield from _functions(node.body, owner, module)
 
 
-def _managers(found: Functions) -> frozenset[str]:
-    """The functions and methods that yield inside a capture: context managers around one."""
-    return frozenset(node.name for node, _ in found if _yields(node) and any(_is_around(each) for each in walk(node)))
+def _managers(found: Functions, by: Spellings) -> frozenset[str]:
+    """The functions and methods that yield inside a capture, or give back what captures: context managers around one."""
+    around = (node.name for node, _ in found if any(_is_around(each, by) for each in walk(node)) and _yields(node))
+    return frozenset(around).union(node.name for node, _ in found if any(_gives(each, by) for each in walk(node)))
 
 
-def _is_around(node: ast.AST) -> bool:
+def _is_around(node: ast.AST, by: Spellings) -> bool:
     """A block that captures and yields, or a call that begins a capture."""
-    return _begins(node) or (isinstance(node, ast.With) and captures(node) and _yields(node))
+    return _begins(node) or (isinstance(node, ast.With) and captures(node, by) and _yields(node))
+
+
+def _gives(node: ast.AST, by: Spellings) -> bool:
+    """`return torch.cuda.graph(g)`, `return torch.cuda.graph`."""
+    if not isinstance(node, ast.Return) or node.value is None:
+        return False
+    given = node.value.func if isinstance(node.value, ast.Call) else node.value
+    return is_graph(given) or (isinstance(given, ast.Name) and given.id in by.graphs - {GRAPH})
 
 
 def _openers(every: Functions) -> frozenset[str]:
@@ -144,26 +169,26 @@ def _openers(every: Functions) -> frozenset[str]:
     return frozenset(found)
 
 
-def _givens(every: Functions) -> frozenset[str]:
+def _givens(every: Functions, by: Spellings) -> frozenset[str]:
     """The functions and methods that call a parameter of theirs inside a capture, or a method that it alone can have."""
-    found = {node.name for node, _ in every if any(_calls_given(each, node) for each in walk(node))}
+    found = {node.name for node, _ in every if any(_calls_given(each, node, by) for each in walk(node))}
     for node, owner in every:
         given = _parameters(node) - {receiver_name(node) if owner is not None else ""}
-        if (owner is None or TELLING.search(node.name)) and any(_asks_given(each, node, given) for each in walk(node)):
+        if (owner is None or TELLING.search(node.name)) and any(_asks_given(each, node, given, by) for each in walk(node)):
             found.add(node.name)
     return frozenset(found)
 
 
-def _calls_given(node: ast.AST, function: ast.FunctionDef) -> bool:
-    if not isinstance(node, ast.With) or not captures(node):
+def _calls_given(node: ast.AST, function: ast.FunctionDef, by: Spellings) -> bool:
+    if not isinstance(node, ast.With) or not captures(node, by):
         return False
     given = _parameters(function)
     return any(isinstance(each.func, ast.Name) and each.func.id in given for each in _calls_in(node))
 
 
-def _asks_given(node: ast.AST, function: ast.FunctionDef, given: set[str]) -> bool:
+def _asks_given(node: ast.AST, function: ast.FunctionDef, given: set[str], by: Spellings) -> bool:
     """Whether a block captures `model.step(x)` of a parameter that is no tensor, or a nested function that does that."""
-    if not isinstance(node, ast.With) or not captures(node):
+    if not isinstance(node, ast.With) or not captures(node, by):
         return False
     names = {each.func.id for each in _calls_in(node) if isinstance(each.func, ast.Name)}
     inner = [each for each in walk(function) if isinstance(each, ast.FunctionDef) and each.name in names]
@@ -188,22 +213,22 @@ def _parameters(function: ast.FunctionDef) -> set[str]:
     return {each.arg for each in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)}
 
 
-def _keepers(every: Functions) -> frozenset[str]:
+def _keepers(every: Functions, by: Spellings) -> frozenset[str]:
     """The classes whose methods capture a call of what the constructor got, and functions that hand them what they got."""
     calling: dict[ClassDecl, set[str]] = {}
     for node, owner in every:
         if owner is not None:
-            calling.setdefault(owner, set()).update(_captured_attributes(node))
+            calling.setdefault(owner, set()).update(_captured_attributes(node, by))
     made = ((node, owner) for node, owner in every if owner is not None and node.name == "__init__")
     found = {owner.name for node, owner in made if not calling[owner].isdisjoint(_kept(node))}
     makers = (node for node, owner in every if owner is None and found and _hands_on(node, found))
-    return frozenset(found).union((node.name for node in makers), _capturing_methods(every))
+    return frozenset(found).union((node.name for node in makers), _capturing_methods(every, by))
 
 
-def _capturing_methods(every: Functions) -> Iterator[str]:
+def _capturing_methods(every: Functions, by: Spellings) -> Iterator[str]:
     """The methods that capture a parameter of theirs or hand it on to one that does, if their name says so too."""
     methods = [node for node, owner in every if owner is not None]
-    found = {node.name for node in methods if any(_calls_given(each, node) for each in walk(node))}
+    found = {node.name for node in methods if any(_calls_given(each, node, by) for each in walk(node))}
     known: set[str] = set()
     while found != known:
         known = set(found)
@@ -211,10 +236,10 @@ def _capturing_methods(every: Functions) -> Iterator[str]:
     yield from filter(TELLING.search, found)
 
 
-def _captured_attributes(method: ast.FunctionDef) -> Iterator[str]:
+def _captured_attributes(method: ast.FunctionDef, by: Spellings) -> Iterator[str]:
     """The attributes of its object that a method calls inside a capture."""
     own = receiver_name(method)
-    blocks = [each for each in walk(method) if isinstance(each, ast.With) and captures(each)] if own else []
+    blocks = [each for each in walk(method) if isinstance(each, ast.With) and captures(each, by)] if own else []
     for each in (part for block in blocks for statement in block.body for part in walk(statement)):
         match each:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attr)) if name == own:
@@ -287,29 +312,19 @@ def _yields(node: ast.AST) -> bool:
     return any(isinstance(each, ast.Yield) for each in walk(node))
 
 
-def captures(node: ast.AST) -> bool:
-    """Whether a node begins a capture, or compiles."""
+def captures(node: ast.AST, by: Spellings = PLAIN) -> bool:
+    """Whether a node begins a capture, compiles, or hands on what does so."""
     if isinstance(node, (ast.With, ast.AsyncWith)):
         return any(
-            last_called(item.context_expr) == "graph" for item in node.items if isinstance(item.context_expr, ast.Call)
+            last_called(item.context_expr) in by.graphs for item in node.items if isinstance(item.context_expr, ast.Call)
         )
     if isinstance(node, ast.Call):
-        return (
-            last_called(node) == "make_graphed_callables" or _begins(node) or _is_graph(node.func) or is_compile(node.func)
-        )
-    return isinstance(node, ast.FunctionDef) and any(
-        is_compile(part.func if isinstance(part, ast.Call) else part) for part in node.decorator_list
-    )
-
-
-def is_compile(node: ast.expr) -> bool:
-    """Whether an expression is spelled `torch.compile`."""
-    match node:
-        case ast.Attribute(value=ast.Name(id="torch"), attr="compile"):
-            return True
+        return last_called(node) in by.graphed or _begins(node)
+    if isinstance(node, (ast.Attribute, ast.Name)):
+        return is_graph(node) or is_compile(node, by)
     return False
 
 
-def _is_graph(node: ast.expr) -> bool:
-    """`torch.cuda.graph`, kept to be entered later."""
-    return isinstance(node, ast.Attribute) and node.attr == "graph" and last_called(node.value) == "cuda"
+def is_graph(node: ast.expr) -> bool:
+    """`torch.cuda.graph`, called or handed on."""
+    return isinstance(node, ast.Attribute) and node.attr == GRAPH and last_called(node.value) == "cuda"

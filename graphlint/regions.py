@@ -23,7 +23,6 @@ from graphlint.captors import (
     functions,
     hands,
     imported,
-    is_compile,
     joined,
     kept_by,
     matches,
@@ -32,6 +31,7 @@ from graphlint.captors import (
 from graphlint.project import ClassDecl, FunctionDecl, Module, Outside, Project
 from graphlint.record import NamedTuple
 from graphlint.source import lines
+from graphlint.spellings import Spellings, is_compile, spellings
 from graphlint.syntax import last, last_called, nested, receiver_name, walk
 
 SITE_WORDS = ("graph", "capture_begin", "compile", '"fn"', "'fn'")
@@ -94,7 +94,7 @@ def forwards(
             continue
         owner = module.class_(node, node.name)
         member = project.member(owner, "forward")
-        if member is None or not is_module_class(project, owner) or (replays and _drives(node)):
+        if member is None or not is_module_class(project, owner) or (replays and _drives(node, spellings(module))):
             continue
         base, symbols = member
         symbol = symbols[-1]
@@ -109,10 +109,10 @@ def _classes(module: Module) -> list[ast.ClassDef]:
     return [node for node in nodes if isinstance(node, ast.ClassDef)]
 
 
-def _drives(node: ast.ClassDef) -> bool:
+def _drives(node: ast.ClassDef, by: Spellings) -> bool:
     """Whether a class captures and replays itself, so that its `forward` is around a region and not in one."""
     return any(
-        (isinstance(inner, (ast.With, ast.AsyncWith)) and captures(inner))
+        (isinstance(inner, (ast.With, ast.AsyncWith)) and captures(inner, by))
         or (isinstance(inner, ast.Call) and last_called(inner) in ("capture_begin", "replay"))
         for inner in walk(node)
     )
@@ -152,10 +152,11 @@ def marked(module: Module, named: Collection[str] = ()) -> Iterator[Marked]:
 
 def compiled(module: Module) -> Iterator[Compiled]:
     """Functions and methods that a decorator compiles."""
-    if "torch.compile" not in module.source.text:
+    by = spellings(module)
+    if not by.renamed and "torch.compile" not in module.source.text:
         return
     for node, owner in functions(module):
-        if any(is_compile(mark.func if isinstance(mark, ast.Call) else mark) for mark in node.decorator_list):
+        if any(is_compile(mark.func if isinstance(mark, ast.Call) else mark, by) for mark in node.decorator_list):
             yield Compiled(module.function(node, owner, node.name))
 
 
@@ -171,12 +172,13 @@ def sites(project: Project, module: Module) -> Iterator[Site | Given]:
     With them the functions that a decorator captures.
     """
     text = module.source.text
-    captures_itself = matches(text, CAPTURING_WORDS, CAPTURING)
+    by = spellings(module)
+    captures_itself = by.renamed or matches(text, CAPTURING_WORDS, CAPTURING)
     captors = imported(project, module)
     if not captures_itself and captors == NONE and not ('"fn"' in text and '"args"' in text):
         return
     every = functions(module)
-    captors = joined(own(every), captors) if captures_itself else captors
+    captors = joined(own(every, by), captors) if captures_itself else captors
     apart = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     rest = [node for node in module.source.tree.body if not isinstance(node, apart)]
     yield from _kept(project, module, [*every, *((node, None) for node in rest)], captors.keepers)
@@ -185,9 +187,9 @@ def sites(project: Project, module: Module) -> Iterator[Site | Given]:
         kept = tuple(_kept_unknown(project, module, node, owner, captors.keepers))
         if any(last_called(mark) in captors.givens for mark in node.decorator_list):
             yield Given(decl)
-        elif kept or _is_site(module, node) or _calls(node, captors):
+        elif kept or _is_site(module, node, by) or _calls(node, captors):
             yield Site(module, decl, kept)
-    if any(_is_site(module, node) or _calls(node, captors) for node in rest):
+    if any(_is_site(module, node, by) or _calls(node, captors) for node in rest):
         yield Site(module, None)
 
 
@@ -258,9 +260,10 @@ def _calls(node: ast.stmt, captors: Captors) -> bool:
     return opens or enters(node, captors.managers) or hands(node, captors.givens)
 
 
-def _is_site(module: Module, node: ast.stmt) -> bool:
+def _is_site(module: Module, node: ast.stmt, by: Spellings) -> bool:
     text = written(module, node)
-    return any(word in text for word in SITE_WORDS) and any(captures(inner) or _is_case(inner) for inner in walk(node))
+    may_be = by.renamed or any(word in text for word in SITE_WORDS)
+    return may_be and any(captures(inner, by) or _is_case(inner) for inner in walk(node))
 
 
 def written(module: Module, node: ast.stmt) -> str:

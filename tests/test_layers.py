@@ -17,7 +17,7 @@ LAYERS = (
     ("modules", "project", "ledger"),
     ("values",),
     ("effects",),
-    ("captors",),
+    ("captors", "spellings"),
     ("regions",),
     ("interp", "site"),
     ("rule", "notices", "page"),

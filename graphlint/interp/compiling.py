@@ -14,13 +14,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from graphlint.captors import captures, is_compile
+from graphlint.captors import captures
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import first, function
 from graphlint.interp.members import own_methods
 from graphlint.project import Module
 from graphlint.record import NamedTuple
 from graphlint.regions import Site, is_module_class
+from graphlint.spellings import PLAIN, is_compile, spellings
 from graphlint.syntax import stands_in
 from graphlint.types import Target
 from graphlint.values import (
@@ -94,7 +95,8 @@ def _is_region(frame: Frame, found: Function) -> bool:
     if decl.owner is not None and decl.name == "forward" and is_module_class(frame.machine.project, decl.owner):
         return True
     marks = decl.node.decorator_list if isinstance(decl.node, ast.FunctionDef) else []
-    return any(is_compile(mark.func if isinstance(mark, ast.Call) else mark) for mark in marks)
+    by = spellings(decl.module) if marks else PLAIN
+    return any(is_compile(mark.func if isinstance(mark, ast.Call) else mark, by) for mark in marks)
 
 
 def handed_at(site: Site, every: Iterable[Handed]) -> Iterator[Handed]:
@@ -141,4 +143,5 @@ def _closures(frame: Frame, value: Value) -> Iterator[Function]:
 
 
 def _captures(function: Function) -> bool:
-    return any(map(captures, function.decl.every(ast.With)))
+    by = spellings(function.decl.module)
+    return any(captures(each, by) for each in function.decl.every(ast.With))

@@ -53,7 +53,7 @@ def enter(frame: Frame, value: Value, node: ast.expr) -> tuple[Value, Callable[[
         untraced.split(frame, node, Confidence.CERTAIN, "torch.device", "Dynamo does not trace this context manager")
         frame.devices.append(value)
         return value, lambda: _leave_device(frame)
-    if _is_capture_object(value) or _captures(frame, node, value):
+    if any(map(_is_capture_object, members(value))) or _captures(frame, node, value):
         return value, _start_capture(frame, node)
     if isinstance(value, ExternalObject) and value.name == STACK:
         opened = frame.opened
@@ -61,6 +61,8 @@ def enter(frame: Frame, value: Value, node: ast.expr) -> tuple[Value, Callable[[
     if isinstance(value, Instance):
         opened = frame.opened
         entered = _enter_instance(frame, value, node)
+        if _derives_from_capture(frame, value):
+            return value, _start_capture(frame, node)
         take_switch(frame, node)
         return entered, partial(_leave_instance, frame, value, node, opened, frame.live)
     if isinstance(value, ExternalObject) and lookup(f"{value.name}.__enter__") is not None:
@@ -72,6 +74,11 @@ def enter(frame: Frame, value: Value, node: ast.expr) -> tuple[Value, Callable[[
 
 def _is_capture_object(value: Value) -> bool:
     return isinstance(value, ExternalObject) and value.name in CAPTURES
+
+
+def _derives_from_capture(frame: Frame, value: Instance) -> bool:
+    bases = frame.machine.project.mro(value.decl)
+    return any(isinstance(base, Outside) and base.name in CAPTURES for base in bases)
 
 
 def switch(frame: Frame, node: ast.expr) -> bool:

@@ -6,11 +6,12 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from graphlint.project import ClassDecl, Outside
 from graphlint.site.acts import Frame, Verb
 from graphlint.site.construct import construct
 from graphlint.site.members import attribute, inherited
 from graphlint.site.methods import method
-from graphlint.site.names import NUMBERS, REFERENCE, SAME
+from graphlint.site.names import CONSTRUCTORS, NUMBERS, REFERENCE, SAME
 from graphlint.site.things import Kind, Scope, Slot, Thing
 from graphlint.site.walker import DEEPEST, Walker
 
@@ -156,9 +157,9 @@ def _bind(walker: Walker, scope: Scope, parameters: ast.arguments, given: Given,
     rest = dict(given.names)
     for place, parameter in enumerate(positional):
         known = given.places[place] if place < len(given.places) else _taken(rest, parameter.arg)
-        scope.slots[parameter.arg] = known or _default(walker, parameters, parameter, node)
+        scope.slots[parameter.arg] = known or _default(walker, scope, parameters, parameter, node)
     for parameter in parameters.kwonlyargs:
-        scope.slots[parameter.arg] = _taken(rest, parameter.arg) or _default(walker, parameters, parameter, node)
+        scope.slots[parameter.arg] = _taken(rest, parameter.arg) or _default(walker, scope, parameters, parameter, node)
     if parameters.vararg is not None:
         extra = walker.thing(Kind.CONTAINER, node)
         extra.slots = {f"[{place}]": thing for place, thing in enumerate(given.places[len(positional) :])}
@@ -173,17 +174,22 @@ def _taken(rest: dict[str, Thing], name: str) -> Thing | None:
     return rest.pop(name) if name in rest else None
 
 
-def _default(walker: Walker, parameters: ast.arguments, parameter: ast.arg, node: ast.AST) -> Thing:
-    positional = [*parameters.posonlyargs, *parameters.args]
-    found: ast.expr | None = None
-    if parameter in positional:
-        place = positional.index(parameter) - len(positional) + len(parameters.defaults)
-        found = parameters.defaults[place] if place >= 0 else None
-    elif parameter in parameters.kwonlyargs:
-        found = parameters.kw_defaults[parameters.kwonlyargs.index(parameter)]
+def _default(walker: Walker, scope: Scope, parameters: ast.arguments, parameter: ast.arg, node: ast.AST) -> Thing:
+    found = default(parameters, parameter)
     if isinstance(found, ast.Constant):
         return walker.evaluate(found)
-    return walker.thing(Kind.UNKNOWN, node, parameter.arg)
+    return walker.standing(scope.module, found) or walker.thing(Kind.UNKNOWN, node, parameter.arg)
+
+
+def default(parameters: ast.arguments, parameter: ast.arg) -> ast.expr | None:
+    """The expression that a parameter is where nobody gives it; None if there is none."""
+    positional = [*parameters.posonlyargs, *parameters.args]
+    if parameter in positional:
+        place = positional.index(parameter) - len(positional) + len(parameters.defaults)
+        return parameters.defaults[place] if place >= 0 else None
+    if parameter in parameters.kwonlyargs:
+        return parameters.kw_defaults[parameters.kwonlyargs.index(parameter)]
+    return None
 
 
 def instance(walker: Walker, cls: Thing, given: Given, node: ast.AST) -> Thing:
@@ -194,7 +200,15 @@ def instance(walker: Walker, cls: Thing, given: Given, node: ast.AST) -> Thing:
     init = attribute(walker, made, "__init__", node)
     if init.kind is Kind.FUNCTION:
         inline(walker, init, Given((made, *given.places), given.names), node)
+    elif isinstance(node, ast.Call) and _captures(walker, decl):
+        return construct(walker, "torch.cuda.graph", given.places, given.names, node)
     return made
+
+
+def _captures(walker: Walker, decl: ClassDecl | None) -> bool:
+    """Whether a class derives from the context manager that captures."""
+    bases = walker.project.mro(decl)[1:] if decl is not None else ()
+    return any(isinstance(base, Outside) and CONSTRUCTORS.get(base.name) is Kind.CAPTURE for base in bases)
 
 
 def is_module(walker: Walker, cls: Thing) -> bool:

@@ -16,6 +16,7 @@ from graphlint.captors import matches
 from graphlint.project import Module, Project
 from graphlint.record import NamedTuple
 from graphlint.site.mentions import mentions
+from graphlint.spellings import spellings
 from graphlint.syntax import receiver_name, stored, walk
 
 if TYPE_CHECKING:
@@ -50,9 +51,10 @@ class Words(NamedTuple):
 
 def walks(project: Project, module: Module) -> Iterator[list[Act]]:
     """The acts of every root of a file."""
-    if not matches(module.source.text, SITE_WORDS, SITE):
+    by = capturing(module)
+    if by is CAPTURES and not matches(module.source.text, SITE_WORDS, SITE):
         return
-    tree = {node: _words(node) for node in module.source.tree.body}
+    tree = {node: _words(node, by) for node in module.source.tree.body}
     if not any(words.captures for words in tree.values()):
         return
     from graphlint.site.walk import walk_class, walk_function, walk_script
@@ -78,20 +80,27 @@ def walks(project: Project, module: Module) -> Iterator[list[Act]]:
     used = {name for words in touching.values() for name in words.names}
     named = {node.name: node for node in classes}
     for each in classes:
-        order = usual_order(_body(each, named)) if each.name not in used and each.name in reach else []
+        order = usual_order(_body(each, named), by) if each.name not in used and each.name in reach else []
         if order:
             yield walk_class(project, module.class_(each, each.name), order).acts
 
 
-def _words(node: ast.AST) -> Words:
+def capturing(module: Module) -> frozenset[str]:
+    """The last names of all that a file captures with."""
+    by = spellings(module)
+    own = by.graphs | by.graphed | by.compiles
+    return CAPTURES if own <= CAPTURES else CAPTURES | own
+
+
+def _words(node: ast.AST, by: Set[str]) -> Words:
     names: set[str] = set()
     captures = False
     for each in walk(node):
         if isinstance(each, ast.Name):
             names.add(each.id)
         elif isinstance(each, ast.Attribute):
-            captures = captures or each.attr in CAPTURES
-    return Words(frozenset(names), captures or not names.isdisjoint(CAPTURES))
+            captures = captures or each.attr in by
+    return Words(frozenset(names), captures or not by.isdisjoint(names))
 
 
 def _called_from(node: FunctionDef, touching: Mapping[ast.stmt, Words]) -> bool:
@@ -139,22 +148,22 @@ def _body(node: ast.ClassDef, named: Mapping[str, ast.ClassDef]) -> list[ast.stm
     return body
 
 
-def usual_order(body: list[ast.stmt]) -> list[str]:
+def usual_order(body: list[ast.stmt], by: Set[str]) -> list[str]:
     """The public methods of a class that captures, those that capture first; the ones that replay are called twice.
 
     What captures when the object is made has captured: nobody calls it once more.
     """
-    if not any(mentions(each, CAPTURES) for each in body):
+    if not any(mentions(each, by) for each in body):
         return []
     methods = [each for each in body if isinstance(each, FunctionDef) and each.name != "__init__"]
     calls = {each: _own_calls(each) for each in methods}
     inner = {attr for some in calls.values() for attr in some}
-    capturing = {each.name for each in methods if mentions(each, CAPTURES)}
+    capturing = {each.name for each in methods if mentions(each, by)}
     replaying = [each for each in methods if mentions(each, {REPLAYS})]
     made = {attr for each in body if getattr(each, "name", "") == "__init__" for attr in _own_calls(each)}
     inner |= made & capturing
     outer = [each for each in methods if each.name not in inner or each in replaying]
-    first = [each.name for each in outer if mentions(each, CAPTURES) or calls[each] & capturing]
+    first = [each.name for each in outer if mentions(each, by) or calls[each] & capturing]
     rest = [each.name for each in outer if each.name not in first]
     return [*first, *rest, *(each.name for each in replaying)]
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 
 from graphlint.project import ClassDecl, Module, Project
 from graphlint.site.acts import Frame
-from graphlint.site.calls import Given, inline, instance
+from graphlint.site.calls import Given, default, inline, instance
 from graphlint.site.expressions import evaluate
 from graphlint.site.members import attribute
-from graphlint.site.roots import usual_order
+from graphlint.site.roots import capturing, usual_order
 from graphlint.site.statements import run
 from graphlint.site.things import FunctionNode, Kind, Scope, Thing
 from graphlint.site.walker import Walker
@@ -69,10 +69,10 @@ def _follow(walker: Walker, thing: Thing) -> None:
 
 def _use(walker: Walker, thing: Thing, decl: ClassDecl) -> None:
     """Walk the methods of a class that stands in a function, or of an object of it, in the order in which they are used."""
-    order = usual_order(decl.node.body)
+    order = usual_order(decl.node.body, capturing(decl.module))
     if thing.kind is Kind.CLASS and order:
         init = decl.members.get("__init__")
-        thing = instance(walker, thing, _unknown(init[-1]) if init else Given((), {}), decl.node)
+        thing = instance(walker, thing, _unknown(walker, decl.module, init[-1]) if init else Given((), {}), decl.node)
     for name in order if thing.kind in (Kind.INSTANCE, Kind.MODULE) else ():
         found = attribute(walker, thing, name, decl.node)
         if found.kind is Kind.FUNCTION:
@@ -106,9 +106,17 @@ def _arguments(walker: Walker, scope: Scope, node: FunctionNode, receiver: Thing
         if place == 0 and receiver is not None:
             scope.slots[parameter.arg] = receiver
             continue
-        thing = Thing(Kind.UNKNOWN, parameter, len(walker.acts), parameter.arg)
-        thing.is_argument = True
-        scope.slots[parameter.arg] = thing
+        scope.slots[parameter.arg] = _argument(walker, scope.module, node, parameter, len(walker.acts))
+
+
+def _argument(walker: Walker, module: Module, node: FunctionNode, parameter: ast.arg, born: int) -> Thing:
+    """What nobody is seen to give: something unknown, if the default is nothing of torch that matters here."""
+    known = walker.standing(module, default(node.args, parameter))
+    if known is not None:
+        return known
+    thing = Thing(Kind.UNKNOWN, parameter, born, parameter.arg)
+    thing.is_argument = True
+    return thing
 
 
 def walk_class(project: Project, decl: ClassDecl, order: Iterable[str]) -> Walker:
@@ -117,7 +125,7 @@ def walk_class(project: Project, decl: ClassDecl, order: Iterable[str]) -> Walke
     walker.frame = Frame(decl.module, decl.name, None, None)
     cls = Thing(Kind.CLASS, decl.node, 0, decl.name, decl=decl, module=decl.module)
     init = project.member(decl, "__init__")
-    given = _unknown(init[1][-1]) if init is not None else Given((), {})
+    given = _unknown(walker, init[0].module, init[1][-1]) if init is not None else Given((), {})
     made = walker.made = instance(walker, cls, given, decl.node)
     for name in order:
         found = attribute(walker, made, name, decl.node)
@@ -142,15 +150,11 @@ def walk_forward(project: Project, decl: ClassDecl) -> tuple[Walker, int]:
     return walker, begin
 
 
-def _unknown(node: ast.AST) -> Given:
+def _unknown(walker: Walker, module: Module, node: ast.AST) -> Given:
     if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return Given((), {})
-    places = []
-    for parameter in [*node.args.posonlyargs, *node.args.args][1:]:
-        thing = Thing(Kind.UNKNOWN, parameter, 0, parameter.arg)
-        thing.is_argument = True
-        places.append(thing)
-    return Given(tuple(places), {})
+    parameters = [*node.args.posonlyargs, *node.args.args][1:]
+    return Given(tuple(_argument(walker, module, node, parameter, 0) for parameter in parameters), {})
 
 
 __all__ = ["inline", "walk_class", "walk_forward", "walk_function", "walk_script"]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 from graphlint.project import Assigned, ClassDecl, FunctionDecl, Module, Outside, Project
 from graphlint.site.acts import Act, Frame, Layer, Verb
+from graphlint.site.names import CONSTRUCTORS
 from graphlint.site.things import Kind, Scope, Slot, Thing
 
 MOST_ACTS = 20_000
@@ -108,6 +109,13 @@ class Walker:
             known = f"builtins.{name}" if name in BUILTINS else ""
             return Thing(Kind.OUTSIDE if known else Kind.UNKNOWN, node, 0, known)
         return self.resolved(found, node)
+
+    def standing(self, module: Module, node: ast.expr | None) -> Thing | None:
+        """What a default of a parameter stands for, if that is something of torch that matters at a capture site."""
+        if not isinstance(node, (ast.Name, ast.Attribute)):
+            return None
+        found = self.project.dotted(module, node)
+        return self.resolved(found, node) if isinstance(found, Outside) and found.name in CONSTRUCTORS else None
 
     def resolved(self, found: Resolved, node: ast.AST) -> Thing:
         """The thing for what the project resolved a name to."""
