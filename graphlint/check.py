@@ -64,11 +64,16 @@ def check(
 
     report = once(())
     report = once(broken) if (broken := unparsed(report)) else report
-    return with_misnamed(report, config, paths)
+    return with_doubts(report, config, paths)
 
 
-def with_misnamed(report: Report, config: Config, paths: Sequence[str]) -> Report:
-    """A report with what is to be said of the regions that a configuration names."""
+def with_doubts(report: Report, config: Config, paths: Sequence[str]) -> Report:
+    """A report with what is to be said of regions and a version that a configuration names and nobody knows."""
+    major, minor = config.torch_version.split(".")[:2]
+    if (int(major), int(minor)) > table.NEWEST:
+        known = ".".join(map(str, table.NEWEST))
+        told = f"torch {config.torch_version} is newer than {known}, the last that is known: what it changed is not predicted"
+        report = replace(report, remarks=(*report.remarks, told))
     if not config.regions and not config.only_regions:
         return report
     from graphlint.misnamed import misnamed  # here because few configurations name regions

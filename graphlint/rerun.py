@@ -37,7 +37,7 @@ from graphlint.check import (
     unlisted,
     unparsed,
     validate,
-    with_misnamed,
+    with_doubts,
 )
 from graphlint.config import Config
 from graphlint.discover import Discovery, Found
@@ -109,7 +109,7 @@ def recheck(paths: Sequence[str], config: Config, registry: Registry, interpret:
     after = run.after()
     if after != before:
         tree.save(kept.folder, kept.file, after, before, shelf)
-    report = with_misnamed(said_of(report, run.discovery), config, paths)
+    report = with_doubts(said_of(report, run.discovery), config, paths)
     return Rechecked(report, run.discovery, after, run.looks.seen)
 
 

@@ -143,3 +143,19 @@ def test_no_report_takes_the_place_of_a_source(option: tuple[str, ...], folder: 
     assert done.returncode == 2
     assert "`model.py` is there already and is no report" in done.stderr
     assert (folder / "model.py").read_text() == FAULTY
+
+
+def test_a_version_of_torch_that_nobody_knows_is_told_every_time(folder: Path) -> None:
+    for _ in range(2):
+        done = graphlint("check", "--torch-version", "9.9", cwd=folder)
+        assert done.stderr.startswith("graphlint: torch 9.9 is newer than 2.")
+        assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert graphlint("check", "--torch-version", "2.13.0+cu130", cwd=folder).stderr == ""
+
+
+def test_fixes_that_are_known_are_shown_to_people(folder: Path) -> None:
+    (folder / "size.py").write_text(FAULTY.replace("x * x.sum().item()", "x.nonzero()"))
+    (folder / "scale.py").write_text(FAULTY)
+    done = graphlint("check", "--show-fixes", "scale.py", "size.py", cwd=folder)
+    assert "  = fix: keep the value on the device (`--fix` makes it)\n" in done.stdout
+    assert done.stderr == "graphlint: 1 of 2 findings can be fixed\n"

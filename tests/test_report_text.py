@@ -26,6 +26,7 @@ src/route.py:2:16: GL101 breaks: `x.max().item()` reads a device value back to t
   = captured in `model.Model.forward` and 1 more region
   = called at src/model.py:3:31 in `note = "größe 𝄞"; y = self.route(x)`
   = help: keep it on the device
+  = fix: drop the read (`--unsafe-fixes` makes it)
 
 `model.Model.forward`: 1 break, 1 stale
 `model.Other.forward`: clean

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from graphlint.config import Config
+from graphlint.effects import table
 from graphlint.effects.table import TORCH
 from graphlint.interp.told import assumed
 from graphlint.types import Effect, Report
@@ -144,3 +148,9 @@ def test_generators_are_registered_by_use(check_text: CheckText) -> None:
 def test_optimizers_learned_to_be_captured(name: str, version: str, wanted: list[str], check_text: CheckText) -> None:
     report = check_text(OPTIMIZER.format(name=name), torch_version=version)
     assert [each.code for each in report.findings if dict(each.effects).get("graph")] == wanted
+
+
+def test_the_newest_version_that_is_known_is_that_of_the_newest_source() -> None:
+    rows = (each.read_text() for each in Path(table.__file__).parent.glob("*.rows"))
+    known = re.findall(r"source-(\d+)\.(\d+)", "".join(rows))
+    assert max((int(major), int(minor)) for major, minor in known) == table.NEWEST

@@ -15,6 +15,7 @@ from graphlint.cache import printed, store, tree, witness
 from graphlint.cache.printed import Printed
 from graphlint.commands import quick
 from graphlint.commands.options import configured as chosen
+from graphlint.commands.options import named
 from graphlint.config import Config
 from graphlint.judge import Interpreter
 from graphlint.later import Findings
@@ -178,7 +179,7 @@ def configured(environment: Mapping[str, str]) -> str:
 
 
 @click.command(short_help="Remove what earlier runs of `check` have kept.")
-@click.option("--cache-dir", default="", metavar="DIR", help="The folder, if it is not the usual one.")
+@click.option("--cache-dir", default="", callback=named, metavar="DIR", help="The folder, if it is not the usual one.")
 def clean(cache_dir: str) -> None:
     """Remove what earlier runs of `check` have kept for later ones.
 

@@ -22,7 +22,7 @@ from graphlint.check import check as run
 from graphlint.check import check_sources, home, read_found, read_text
 from graphlint.commands import output as shown
 from graphlint.commands import progress, quick
-from graphlint.commands.options import STDIN, agree, configured, overridden, with_baseline
+from graphlint.commands.options import STDIN, agree, configured, named, overridden, with_baseline
 from graphlint.commands.output import Wanted
 from graphlint.config import Config
 from graphlint.errors import UsageError
@@ -56,22 +56,34 @@ FORMATS = ", ".join(shown.FORMATS)
 @click.option("--torch-version", metavar="X.Y", help="Predict for this version of torch; default 2.11.")
 @click.option("--select", multiple=True, metavar="CODES", help="Run only these codes, prefixes or names.")
 @click.option("--ignore", multiple=True, metavar="CODES", help="Leave these codes, prefixes or names out.")
-@click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave out files, as a .gitignore line would.")
+@click.option(
+    "--exclude", multiple=True, callback=named, metavar="PATTERN", help="Leave out files, as a .gitignore line would."
+)
 @click.option("--fail-on", type=click.Choice(list(EFFECTS)), help="The mildest effect that fails; default defeats.")
 @click.option("--exit-zero", is_flag=True, help="Exit 0 whatever is found.")
 @click.option("--statistics", is_flag=True, help="Count findings by code instead of showing them.")
-@click.option("--output", default="", metavar="FILE", help="Write the report to a file.")
+@click.option("--output", default="", callback=named, metavar="FILE", help="Write the report to a file.")
 @click.option("--baseline", default=None, metavar="FILE", help="Accept the findings that this file lists.")
-@click.option("--write-baseline", default="", metavar="FILE", help="List all present findings in a file, and accept them.")
+@click.option(
+    "--write-baseline",
+    default="",
+    callback=named,
+    metavar="FILE",
+    help="List all present findings in a file, and accept them.",
+)
 @click.option("--prune-baseline", is_flag=True, help="Drop from the baseline what is no longer found; never adds.")
 @click.option("--strict-baseline", is_flag=True, help="Fail when the baseline lists what is no longer found.")
 @click.option(
-    "--evidence", default="", metavar="FILE", help="Mark what a record of `graphlint confirm` confirmed or refuted."
+    "--evidence",
+    default="",
+    callback=named,
+    metavar="FILE",
+    help="Mark what a record of `graphlint confirm` confirmed or refuted.",
 )
 @click.option("--fix", is_flag=True, help="Make the fixes that keep what eager code computes, and check again.")
 @click.option("--unsafe-fixes", is_flag=True, help="Make the others too; each says what it may change.")
 @click.option("--diff", is_flag=True, help="Show what would be written instead of writing it.")
-@click.option("--show-fixes", is_flag=True, help="Give fixes to the formats that carry them: json, sarif, rdjson.")
+@click.option("--show-fixes", is_flag=True, help="Show the fixes that are known, in text, json, sarif and rdjson.")
 @click.option(
     "--add-ignores", default=None, metavar="REASON", help="Write a suppression with this reason for all findings."
 )
@@ -79,11 +91,13 @@ FORMATS = ", ".join(shown.FORMATS)
     "--around", is_flag=True, help="Check the whole project, and show what is in PATHS or what they lead to elsewhere."
 )
 @click.option("--watch", is_flag=True, help="Check again whenever a file changes, until interrupted.")
-@click.option("--config", "config_file", default="", metavar="FILE", help="Read this configuration file.")
+@click.option("--config", "config_file", default="", callback=named, metavar="FILE", help="Read this configuration file.")
 @click.option("--isolated", is_flag=True, help="Read no configuration file.")
-@click.option("--cache-dir", default="", metavar="DIR", help="Keep what is found in this folder.")
+@click.option("--cache-dir", default="", callback=named, metavar="DIR", help="Keep what is found in this folder.")
 @click.option("--no-cache", is_flag=True, help="Find everything anew, and keep nothing.")
-@click.option("--stdin-filename", default="", metavar="NAME", help="The name of what is read from stdin as `-`.")
+@click.option(
+    "--stdin-filename", default="", callback=named, metavar="NAME", help="The name of what is read from stdin as `-`."
+)
 @click.option("--color", type=WHEN, default="auto", help="When to use colours.")
 @click.option("--hyperlinks", type=WHEN, default="auto", help="When codes link to their pages.")
 def check(
@@ -105,6 +119,8 @@ def check(
     """
     started = time.time_ns()
     wanted = Wanted(shown.sinks(formats, output), color, statistics, hyperlinks)
+    asked = {"--statistics": statistics, "--show-fixes": options["show_fixes"]}
+    shown.agree(wanted.sinks, [each for each, is_said in asked.items() if is_said])
     for file in filter(None, (*(each.file for each in wanted.sinks), str(options["write_baseline"]))):
         spare(file)  # before the work, not after it
     paths = paths or (".",)

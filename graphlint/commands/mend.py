@@ -52,7 +52,9 @@ def shown(report: Report, check: Check) -> Report:
     """The report with the fixes that hold, each on its own."""
     held = trial.verified(report, _by_path(check), read, near=_near(check))
     found = {key: _in_cells(fix) for key, fix in held.items()}
-    return replace(report, findings=tuple(replace(each, fix=found.get(each.fingerprint)) for each in report.findings))
+    findings = tuple(replace(each, fix=found.get(each.fingerprint)) for each in report.findings)
+    told = f"{sum(each.fix is not None for each in findings):,} of {count(len(findings), 'finding')} can be fixed"
+    return replace(report, findings=findings, remarks=(*report.remarks, told))
 
 
 def _in_cells(fix: Fix) -> Fix:

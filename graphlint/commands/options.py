@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import click
+from click.core import ParameterSource
+
 from graphlint import config
 from graphlint.config import Config
 from graphlint.errors import ConfigError, UsageError
@@ -14,6 +17,14 @@ from graphlint.options import BY_KEY, CONFIDENCES, EFFECTS, TARGETS, read
 
 STDIN = "-"
 WORDS: Mapping[str, Mapping[str, object]] = {"min_confidence": CONFIDENCES, "target": TARGETS, "fail_on": EFFECTS}
+
+
+def named(ctx: click.Context, param: click.Parameter, value: object) -> object:
+    """Refuse an empty name, as a variable of a script that is not set leaves it; raises `UsageError`."""
+    said = value if isinstance(value, tuple) else (value,)
+    if "" in said and ctx.get_parameter_source(str(param.name)) is ParameterSource.COMMANDLINE:
+        raise UsageError(f"`{param.opts[0]}` is given nothing", f"write `{param.opts[0]} {param.metavar}`, or leave it out")
+    return value
 
 
 def configured(file: str, isolated: bool) -> Config:
@@ -69,7 +80,7 @@ def overridden(settings: Config, options: Mapping[str, object]) -> Config:
             raise UsageError(f"`--{key}` is given no code", "write codes, prefixes such as `GL1`, or names")
         if given:
             said[key] = given
-    if options.get("torch_version"):
+    if options.get("torch_version") is not None:
         said["torch_version"] = _version(options["torch_version"])
     if options.get("exclude"):
         said["exclude"] = (*settings.exclude, *split(options["exclude"]))

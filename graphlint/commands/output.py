@@ -25,6 +25,10 @@ SERVICES = ("github", "gitlab", "sarif")
 AUTOMATIC = "GITHUB_ACTIONS"
 
 
+SAID_IN = {"--statistics": ("text", "concise"), "--show-fixes": ("text", "json", "jsonl", "sarif", "rdjson")}
+"""The formats in which an option changes something."""
+
+
 class Sink(NamedTuple):
     """A format and the file it is written to; an empty name is the terminal."""
 
@@ -64,6 +68,15 @@ def _sink(said: str, output: str) -> Sink:
     if name not in FORMATS:
         raise UsageError(f"there is no format `{name}`", near(name, FORMATS) or f"formats: {', '.join(FORMATS)}")
     return Sink(name, file or output)
+
+
+def agree(wanted: Sequence[Sink], options: Sequence[str]) -> None:
+    """Refuse options that none of the formats shows; raises `UsageError`."""
+    for option in options:
+        if not any(each.format in SAID_IN[option] for each in wanted):
+            formats = " and ".join(f"`{each.format}`" for each in wanted)
+            hint = f"`{option}` is for {', '.join(f'`{each}`' for each in SAID_IN[option])}"
+            raise UsageError(f"`{option}` changes nothing in {formats}", hint)
 
 
 def show(report: Report, wanted: Wanted, known: Registry, pieces: dict[str, str]) -> str:

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from importlib.resources import files
-
 from graphlint import __version__
 from graphlint.config import defaults
-
-SOURCE = re.compile(r"source-(\d+)\.(\d+)")
+from graphlint.effects.table import NEWEST
 
 
 def version() -> str:
-    """`0.1.0 (predicts for torch 2.11 by default, knows torch up to 2.13)`: the newest from whose source a row is."""
-    rows = (
-        each.read_text(encoding="utf-8") for each in files("graphlint.effects").iterdir() if each.name.endswith(".rows")
-    )
-    known = [(int(major), int(minor)) for text in rows for major, minor in SOURCE.findall(text)]
-    major, minor = max(known, default=(0, 0))
-    return f"{__version__} (predicts for torch {defaults()['torch_version']} by default, knows torch up to {major}.{minor})"
+    """`0.1.0 (predicts for torch 2.11 by default, knows torch up to 2.13)`."""
+    newest = ".".join(map(str, NEWEST))
+    return f"{__version__} (predicts for torch {defaults()['torch_version']} by default, knows torch up to {newest})"

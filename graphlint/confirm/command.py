@@ -52,22 +52,24 @@ RANKS = 64
     "--device", type=click.Choice(["auto", "cuda", "emulated"]), default="auto", show_default=True, help="What runs it."
 )
 @click.option("--format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to show it.")
-@click.option("--record", default="", metavar="FILE", help="Write the verdicts, for `check --evidence FILE`.")
+@click.option("--record", metavar="FILE", help="Write the verdicts, for `check --evidence FILE`.")
 @click.option("--warmup", type=click.IntRange(0), default=3, show_default=True, help="Calls before the capture.")
 @click.option("--replays", type=click.IntRange(1), default=3, show_default=True, help="Replays compared with eager.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seeds every generator before each build.")
 @click.option("--mode", type=click.Choice(["global", "thread_local", "relaxed"]), default="global", help="Capture mode.")
 @click.option("--timeout", type=ABOVE, default=300.0, show_default=True, help="Seconds a target may take.")
 @click.option("--memory", type=ABOVE, metavar="GIB", help="Host memory a target may use; no limit by default.")
-@click.option("--shapes", default="", metavar="NAME=1..64", help="Also capture buckets of a varying size.")
-@click.option("--lengths", default="", metavar="N,N,...", help="Sizes that occur, for --shapes.")
+@click.option("--shapes", metavar="NAME=1..64", help="Also capture buckets of a varying size.")
+@click.option("--lengths", metavar="N,N,...", help="Sizes that occur, for --shapes.")
 @click.option("--compile", is_flag=True, help='Also run under torch.compile(mode="reduce-overhead").')
 @click.option("--graphed", is_flag=True, help="Also try `make_graphed_callables` on the module.")
 @click.option("--ranks", type=click.IntRange(1, RANKS), default=1, metavar="N", help="Run N ranks, one GPU each.")
 @click.option("--worth/--no-worth", default=True, help="Measure whether a graph gains anything.")
 @click.option("--check/--no-check", "compare", default=True, help="Compare with the findings of `graphlint check`.")
 @click.option("--one-process", is_flag=True, help="Run all targets of a GPU in one process: faster, less isolated.")
-def confirm(targets: tuple[str, ...], format: str, record: str, compare: bool, one_process: bool, **given: Any) -> None:
+def confirm(
+    targets: tuple[str, ...], format: str, record: str | None, compare: bool, one_process: bool, **given: Any
+) -> None:
     """Capture TARGETS on a GPU, replay them, and hold what `graphlint check` predicts against what happens.
 
     A target is `path/to/file.py:make_case` or `package.module:make_case`, a callable that returns `(fn, args)`, or a
@@ -76,6 +78,9 @@ def confirm(targets: tuple[str, ...], format: str, record: str, compare: bool, o
     Exits 0 when all capture and replay equal to eager, 1 when one does not, 2 when one could not be run.
     """
     root = Path.cwd()
+    for name, said in (("record", record), ("shapes", given["shapes"]), ("lengths", given["lengths"])):
+        if said == "":
+            raise UsageError(f"`--{name}` is given nothing", "write what it is to be, or leave it out")
     if record:
         spare(record)
     plans = planned(targets, given, root)
@@ -132,8 +137,10 @@ def _options(given: Mapping[str, Any]) -> Options:
         shapes_form.parse(given["shapes"])
     if given["lengths"] and not given["shapes"]:
         raise UsageError("`--lengths` says which sizes of `--shapes` occur", "add `--shapes NAME=1..64`")
-    given = {**given, "memory": given["memory"] or 0.0}
-    lengths = tuple(int(each) for each in re.findall(r"\d+", given["lengths"]))
+    if given["lengths"] and not re.fullmatch(r"\s*\d+(\s*,\s*\d+)*\s*", given["lengths"]):
+        raise UsageError(f"`--lengths {given['lengths']}` is no list of sizes", "write `--lengths 3,8,21`")
+    given = {**given, "memory": given["memory"] or 0.0, "shapes": given["shapes"] or ""}
+    lengths = tuple(map(int, given["lengths"].split(","))) if given["lengths"] else ()
     names = (
         "device", "warmup", "replays", "seed", "mode", "timeout", "memory", "worth", "compile", "graphed", "shapes",
         "ranks",

@@ -18,6 +18,9 @@ TORCH = (2, 11)
 OLDEST = (2, 0)
 """The version from which on it is known what changed."""
 
+NEWEST = (2, 13)
+"""The newest version from whose source a row is."""
+
 NEVER = (99, 0)
 
 

@@ -26,6 +26,11 @@ BOLD, FAINT, GREEN = "1", "2", "32"
 WIDEST = 110
 LONGEST_CALL = 70
 LISTED = 25
+MADE_BY = {
+    "safe": "`--fix` makes it",
+    "unsafe": "`--unsafe-fixes` makes it",
+    "suggestion": "to be filled in, so only editors offer it",
+}
 
 
 def plain(text: str, colour: str) -> str:
@@ -119,7 +124,9 @@ def _notes(finding: Finding, lines: Lines) -> list[str]:
         text = line_at(lines, step.span.file, step.span.line).strip()
         said.append(f"called at {shown(step.span, lines)}{f' in `{_shortened(text)}`' if text else ''}")
     said += [finding.evidence] if finding.evidence else []
-    return [*said, f"help: {finding.help}"] if finding.help else said
+    said += [f"help: {finding.help}"] if finding.help else []
+    fix = finding.fix
+    return said if fix is None else [*said, f"fix: {fix.title} ({MADE_BY[fix.safety]})"]
 
 
 def _shortened(text: str) -> str:
