@@ -72,7 +72,7 @@ def with_doubts(report: Report, config: Config, paths: Sequence[str]) -> Report:
     major, minor = config.torch_version.split(".")[:2]
     if (int(major), int(minor)) > table.NEWEST:
         known = ".".join(map(str, table.NEWEST))
-        told = f"torch {config.torch_version} is newer than {known}, the last that is known: what it changed is not predicted"
+        told = f"torch {config.torch_version} is newer than {known}, the last that is known; what it changed is left out"
         report = replace(report, remarks=(*report.remarks, told))
     if not config.regions and not config.only_regions:
         return report

@@ -49,8 +49,8 @@ VERSIONS = """# Versions of torch
 What a capture does is predicted for torch {torch}, with which most rows of the effects table were measured. `torch-version`
 in the [configuration](configuration.md), or `--torch-version`, asks for another one from {oldest} on; it need not be
 installed. These effects came or went; all others are taken to be as they are in {torch}. `source` means that the Python
-source of that version says so, a number is the change in pytorch/pytorch. Of versions after {newest} it is not known what they
-changed, and a run for one of them says so.
+source of that version says so, a number is the change in pytorch/pytorch. Of versions after {newest} it is not known what
+they changed, and a run for one of them says so.
 
 | effect | from | until before | of | known from |
 | --- | --- | --- | --- | --- |
@@ -61,8 +61,8 @@ FIXES = """# Fixes
 shows them. A fix is tried in memory before it is made: the file parses, it reads no name that is not there, the finding
 is gone, no other came and no region was lost. Nothing outside it changes by a byte, in notebooks too. A suggestion leaves
 something to fill in, so that only editors offer it; `--show-fixes` shows all of them, in `json`, `sarif` and `rdjson` as
-edits. No fix is written into a file that says it was generated from another, and no suppression by `--add-ignores`: the next
-generation would take it out again.
+edits. No fix is written into a file that says it was generated from another, and no suppression by `--add-ignores`: the
+next generation would take it out again.
 
 | codes | fix |
 | --- | --- |
