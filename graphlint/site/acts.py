@@ -26,6 +26,7 @@ class Verb(enum.Enum):
     LEAVE = "leave"
     GROW = "grow"
     CACHED = "cached"
+    SPAWN = "spawn"
 
 
 class Frame:

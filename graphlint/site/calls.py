@@ -12,8 +12,11 @@ from graphlint.site.construct import construct
 from graphlint.site.members import attribute, inherited
 from graphlint.site.methods import method
 from graphlint.site.names import CONSTRUCTORS, NUMBERS, REFERENCE, SAME
+from graphlint.site.spawning import HANDING, run_by
 from graphlint.site.things import Kind, Scope, Slot, Thing
 from graphlint.site.walker import DEEPEST, Walker
+
+SPAWNING = HANDING | {"start"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,11 @@ def _method(walker: Walker, receiver: Thing, name: str, node: ast.Call) -> Thing
         return apply(walker, own, given, node)
     if name == "forward" and receiver.kind in (Kind.MODULE, Kind.COMPILED, Kind.GRAPHED):
         return apply(walker, receiver, given, node)
+    run = run_by(walker, receiver, name, given.places, given.names) if name in SPAWNING else None
+    if run is not None:
+        walker.act(Verb.SPAWN, node, receiver, other=run.function, name=name, call=node)
+        if run.function.kind is Kind.FUNCTION:
+            apply(walker, run.function, Given(run.places, run.names), node)
     return method(walker, receiver, name, given.places, given.names, node)
 
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 
 from graphlint.site.acts import Verb
-from graphlint.site.names import CONSTRUCTORS, layer, optimizer
+from graphlint.site.names import CONSTRUCTORS, POOLS, THREADS, layer, optimizer
 from graphlint.site.things import Kind, Slot, Thing
 from graphlint.site.walker import Walker
 
@@ -29,6 +29,8 @@ def construct(walker: Walker, name: str, places: Places, names: Names, node: ast
         return duplicate(walker, places[0], node) if places else walker.thing(Kind.UNKNOWN, node)
     if name == "functools.partial" and places:
         return places[0]
+    if name in THREADS or name in POOLS:
+        return _made(walker, Kind.UNKNOWN, name, places, names, node)
     return _operation(walker, name, places, names, node)
 
 

@@ -57,13 +57,23 @@ def _is_put_back(story: Story, captured: Captured, act: Act) -> bool:
 
 
 def _moves_on(story: Story, act: Act) -> bool:
-    """Whether a loop over graphs with their inputs and results binds those of the next one."""
+    """Whether a loop over graphs with their inputs and results, or over what each was captured for, binds the next one."""
+    if any(_each_has_its_own(story, captured, act) for captured in story.captures):
+        return True
     for other in story.captures:
         if any(act.thing is thing for thing in other.inputs.values()):
             return True
         if isinstance(act.node, (ast.Tuple, ast.List)) and other.made(act.thing):
             return True
     return False
+
+
+def _each_has_its_own(story: Story, captured: Captured, act: Act) -> bool:
+    """Whether a loop captured for every value of a variable, and another loop goes through these values."""
+    loops = [layer.node for layer in story.acts[captured.begin].layers if isinstance(layer.node, ast.For)]
+    mine = next((layer.node for layer in act.layers if getattr(layer.node, "target", None) is act.node), None)
+    names = {last(each) for loop in loops for each in stored(loop)}
+    return mine is not None and mine not in loops and act.slot is not None and act.slot.key in names
 
 
 def _before(captured: Captured, slot: Slot | None) -> Thing | None:

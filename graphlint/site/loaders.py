@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from itertools import islice
 
 from graphlint.events import Event
-from graphlint.project import ClassDecl
 from graphlint.site.acts import Act, Verb
 from graphlint.site.construct import argument, constant
+from graphlint.site.spawning import beside, work
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
 from graphlint.site_events import LastBatch, LoaderThread
-from graphlint.syntax import last, last_called, walk
 from graphlint.types import Confidence, Region
 
 Told = Iterator[tuple[Region, Event]]
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def threads(story: Story) -> Told:
@@ -30,7 +27,8 @@ def threads(story: Story) -> Told:
         for loader in [*loops, *_begun(story, captured)]:
             if _pins(loader):
                 yield region(captured, story.acts), tell(LoaderThread, act, loader=loader.name)
-        for name, sure in _started(story, captured):
+        for name, function in beside(story, captured.begin, captured.end):
+            sure = Confidence.LIKELY if _touches_device(work(function)) else Confidence.POSSIBLE
             told = tell(LoaderThread, act, sure=sure, loader=name, thread=f"the thread `{name}`")
             yield region(captured, story.acts), told
 
@@ -52,44 +50,6 @@ def _is_next(act: Act) -> bool:
     read = act.node.args[:1] if isinstance(act.node, ast.Call) else []
     lasts = any(isinstance(each, (ast.Name, ast.Attribute)) for each in read)
     return act.name == "builtins.next" and act.thing.kind is Kind.LOADER and lasts
-
-
-def _started(story: Story, captured: Captured) -> Iterator[tuple[str, Confidence]]:
-    """Threads that were started and not waited for, and how sure it is that they use the device."""
-    if any(act.name == "join" for _, act in story.between(captured.begin, captured.end, Verb.METHOD)):
-        # Threads that are waited for inside record their share of the graph.
-        return
-    for index, act in story.between(-1, captured.begin, Verb.METHOD):
-        run = _run_by(story, act.thing) if act.name == "start" else None
-        if run is None:
-            continue
-        since = story.between(index, captured.begin, Verb.METHOD)
-        if not any(each.thing is act.thing and each.name == "join" for _, each in since):
-            name, work = run
-            yield name, Confidence.LIKELY if _touches_device(work) else Confidence.POSSIBLE
-
-
-def _run_by(story: Story, thread: Thing) -> tuple[str, list[ast.AST]] | None:
-    """What a thread runs, by name, and those functions of it that are in sight; None for what is no thread."""
-    if thread.decl is not None:
-        return (thread.decl.name, _behind_run(thread.decl)) if _is_thread(thread.decl) else None
-    if thread.name != "threading.Thread" or not isinstance(thread.node, ast.Call):
-        return None
-    target = next((word.value for word in thread.node.keywords if word.arg == "target"), ast.Name(""))
-    found = (each for each in walk(story.module.source.tree) if isinstance(each, FUNCTIONS) and each.name == last(target))
-    return ast.unparse(target), [*islice(found, 1)]
-
-
-def _is_thread(decl: ClassDecl) -> bool:
-    return any(last(base) == "Thread" for base in decl.node.bases)
-
-
-def _behind_run(decl: ClassDecl) -> list[ast.AST]:
-    """The method `run` of a class, and those of the class that it calls."""
-    own: dict[str, ast.AST] = {each.name: each for each in decl.node.body if isinstance(each, FUNCTIONS)}
-    run = own.get("run")
-    called = {last_called(each) for each in walk(run)} if run is not None else set()
-    return [each for name, each in own.items() if name == "run" or name in called]
 
 
 def _touches_device(work: list[ast.AST]) -> bool:

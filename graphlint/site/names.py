@@ -72,6 +72,13 @@ VIEWS = frozenset(
         "values",
     ]
 )
+THREADS = {"threading.Thread": "target", "threading.Timer": "function"}
+"""Classes of threads, with the parameter of what they run."""
+POOLS = frozenset({
+    "concurrent.futures.ThreadPoolExecutor", "concurrent.futures.thread.ThreadPoolExecutor",
+    "multiprocessing.pool.ThreadPool", "multiprocessing.dummy.Pool",
+})  # fmt: skip
+"""Pools of threads."""
 NOT_IN_PLACE = frozenset(["requires_grad_", "share_memory_", "detach_", "retain_grad_", "rename_"])
 FACTS = frozenset(
     ["shape", "dtype", "device", "ndim", "is_cuda", "requires_grad", "grad_fn", "is_leaf", "layout", "itemsize", "nbytes"]

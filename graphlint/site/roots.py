@@ -72,11 +72,16 @@ def walks(project: Project, module: Module) -> Iterator[list[Act]]:
     roots = [node for node in functions if node in touching and not _called_from(node, touching)]
     # What uses a graph or a compiled function of the file finds it as the statements at the top have left it.
     later = [node for node in roots if functions[node].names & bound]
-    if script:
-        yield walk_script(project, module, later).acts
-    for node in roots:
-        if not script or node not in later:
-            yield walk_function(project, module, node).acts
+    entered: set[ast.AST | None] = set()
+    first = [node for node in roots if not script or node not in later]
+    for begin in [*([None] if script else []), *first, *(node for node in functions if node in touching)]:
+        if begin in entered:
+            continue
+        # What others only mention is walked last: `Thread(target=serve)` and the like run it out of sight.
+        acts = (walk_script(project, module, later) if begin is None else walk_function(project, module, begin)).acts
+        entered.update(act.frame.body for act in acts)
+        entered.add(begin)
+        yield acts
     used = {name for words in touching.values() for name in words.names}
     named = {node.name: node for node in classes}
     for each in classes:
