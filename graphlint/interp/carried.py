@@ -178,11 +178,27 @@ def is_kept(decl: FunctionDecl, text: str, node: ast.AST) -> bool:
 
 
 def reads_first(decl: FunctionDecl, target: ast.Subscript) -> bool:
-    """Whether a function reads an entry above the line that stores it, or on it."""
+    """Whether a function reads an entry above the line that stores it, or on it, as an earlier call may have left it."""
     text, line = spelled(target), target.lineno
+    same = [each for each in decl.every(ast.Subscript) if each.lineno <= line and spelled(each) == text]
+    stores = [each for each in same if isinstance(each.ctx, ast.Store) and each.lineno < line]
+    reads = [each for each in same if isinstance(each.ctx, ast.Load)]
+    return any(not _is_elsewhere(decl, each, target) and not _is_behind(decl, each, stores) for each in reads)
+
+
+def _is_elsewhere(decl: FunctionDecl, node: ast.AST, other: ast.AST) -> bool:
+    """Whether two nodes stand in the two branches of an `if`."""
+    return any(stands_in(each.body, node) and stands_in(each.orelse, other) for each in decl.every(ast.If))
+
+
+def _is_behind(decl: FunctionDecl, node: ast.AST, stores: list[ast.Subscript]) -> bool:
+    """Whether one of some stores is made on every way to a node: in its block, or in one around it."""
+    blocks = [decl.node.body, *(block for each in decl.every(ast.If) for block in (each.body, each.orelse))]
+    blocks += [each.body for kind in (ast.For, ast.With) for each in decl.every(kind)]
     return any(
-        isinstance(each.ctx, ast.Load) and each.lineno <= line and spelled(each) == text
-        for each in decl.every(ast.Subscript)
+        isinstance(each, ast.Assign) and any(store in each.targets for store in stores) and stands_in(block[at + 1 :], node)
+        for block in blocks
+        for at, each in enumerate(block)
     )
 
 

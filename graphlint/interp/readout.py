@@ -16,6 +16,7 @@ from graphlint.interp.context import as_input
 from graphlint.interp.dispatch import apply, item
 from graphlint.interp.frame import Frame, Link, Summary
 from graphlint.interp.grounding import grounded
+from graphlint.interp.handed import Whose
 from graphlint.interp.hanging import at_import
 from graphlint.interp.hooks import own_hooks
 from graphlint.interp.machine import Machine
@@ -294,7 +295,7 @@ def read_out(summary: Summary, live: Target, reached: Reached) -> Iterator[Event
     seen: dict[tuple[Summary, Confidence], Target] = {}
     later: list[tuple[Summary, Target, Confidence, tuple[Step, ...]]] = []
     backward = False
-    read = carried(summary).read
+    read, whose = carried(summary).read, Whose(summary)
     while waiting or (backward and later):
         if not waiting:
             waiting.extend(later)
@@ -312,6 +313,8 @@ def read_out(summary: Summary, live: Target, reached: Reached) -> Iterator[Event
                 sure = min(event.confidence, ceiling)
                 if isinstance(event, (Rebound, HostMutation)) and event.keys and read.isdisjoint(event.keys):
                     # Every call binds it before it reads it, or none reads it: replays miss nothing.
+                    sure = Confidence.POSSIBLE
+                elif isinstance(event, HostMutation) and whose.is_passing(here, event):
                     sure = Confidence.POSSIBLE
                 yield replaced(event, targets=event.targets & targets, trail=trail, confidence=sure)
         for link in here.links:
