@@ -3,10 +3,11 @@
     python -m tests.accuracy MODELS.jsonl SOURCES [--left-out FILE] [--diagnostics FILE] [--record "a name for the set"]
 
 Each line of MODELS.jsonl is one model: `result` ("ok" or "fail"), `package`, `illegal_lines` (each with `file` and
-`line`), and the executed lines as `lines_eager` and `lines_capture` (file to "1-3,7").  SOURCES holds the packages as
-installed.  A `breaks` diagnostic is right where some model was refused on its lines, and wrong where its lines ran under
-capture unharmed; an operand that `and`, `or` or a conditional expression may have skipped, and the lines of the
-left-out file, of which the measurement says nothing sure, count neither way.
+`line`; `first_failure` is another where `continue.complete` is not true), and the executed lines as `lines_eager` and
+`lines_capture` (file to "1-3,7").  SOURCES holds the packages as installed.  A `breaks` diagnostic is right where some
+model was refused on its lines, and wrong where its lines ran under capture unharmed; an operand that `and`, `or` or a
+conditional expression may have skipped, and the lines of the left-out file, of which the measurement says nothing sure,
+count neither way.
 """
 
 from __future__ import annotations
@@ -54,8 +55,15 @@ def executed(model: dict[str, Any]) -> set[Line]:
 
 
 def refused(model: dict[str, Any]) -> set[Line]:
-    rows = model.get("illegal_lines") or []
+    """The refused lines; where the capture never went through, what it raised first is one of them."""
+    rows = list(model.get("illegal_lines") or [])
+    if model["result"] == "fail" and not _complete(model) and model.get("first_failure"):
+        rows.append(model["first_failure"])
     return {(row["file"], row["line"]) for row in rows if row.get("file") and row.get("line")}
+
+
+def _complete(model: dict[str, Any]) -> bool:
+    return model["result"] == "ok" or bool((model.get("continue") or {}).get("complete"))
 
 
 class Statements:
@@ -119,7 +127,7 @@ def figures(models: list[dict[str, Any]], found: list[Place], statements: Statem
     The rest are places on lines that no model ran, in files of which some model ran others, for 1,000 such lines.
     """
     found = [place for place in found if not place.lines() & left]
-    done = [m for m in models if m["result"] == "ok" or (m.get("continue") or {}).get("complete")]
+    done = [model for model in models if _complete(model)]
     bad = set().union(*(refused(model) for model in models)) - left
     ran = set().union(*(executed(model) for model in done))
     said = set().union(*(place.lines() for place in found))
@@ -189,8 +197,8 @@ def _keep(name: str, told: dict[str, float]) -> None:
     record = json.loads(RECORD.read_text())
     others = [row for row in record["sets"] if row["name"] != name]
     today = datetime.date.today().isoformat()
-    sets = sorted([*others, {"name": name, "figures": told}], key=lambda row: str(row["name"]))
-    RECORD.write_text(json.dumps({"recorded": today, "sets": sets}, indent=1) + "\n")
+    sets = sorted([*others, {"name": name, "recorded": today, "figures": told}], key=lambda row: str(row["name"]))
+    RECORD.write_text(json.dumps({"sets": sets}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -87,12 +87,12 @@ def accuracy() -> str:
     if not record["sets"]:
         return "Not recorded yet."
     columns = list(dict.fromkeys(name for each in record["sets"] for name in each["figures"]))
-    head = f"| programs | {' | '.join(columns)} |\n| --- |{' ---: |' * len(columns)}\n"
+    head = f"| programs | recorded | {' | '.join(columns)} |\n| --- | --- |{' ---: |' * len(columns)}\n"
     rows = "".join(
-        f"| {each['name']} | {' | '.join(str(each['figures'].get(name, '')) for name in columns)} |\n"
+        f"| {each['name']} | {each['recorded']} | {' | '.join(str(each['figures'].get(name, '')) for name in columns)} |\n"
         for each in record["sets"]
     )
-    return f"Recorded {record['recorded']}.\n\n{head}{rows}".rstrip()
+    return f"{head}{rows}".rstrip()
 
 
 def configuration() -> str:
