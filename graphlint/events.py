@@ -77,7 +77,7 @@ class HostCast(Event):
 
 @fact
 class HostBranch(Event):
-    """Python control flow waits for a device value; `construct` is the keyword.
+    """Python control flow waits for a device value; `construct` is the keyword, or words: "a chained comparison".
 
     Of an `assert` it is a second word if Dynamo makes no assertion on the device of it: "assert not", "assert and".
     `or_number` says, here and below, that a Python number may stand there as well.
@@ -137,7 +137,10 @@ class BackwardRun(Event):
 
 @fact
 class LibraryRefused(Event):
-    """A library call that a capture refuses for another reason than a read, such as a solver's workspace."""
+    """A library call that a capture refuses for another reason than a read, such as a solver's workspace.
+
+    `call` is empty for an operator, which the text shows.
+    """
 
     call: str
     why: str
@@ -175,7 +178,12 @@ class HostCopy(Event):
 
 @fact
 class HostLiteral(HostCopy):
-    """A device tensor is built from Python values, which are copied from pageable host memory."""
+    """A device tensor is built from Python values, which are copied from pageable host memory.
+
+    `why` says what is copied where the call does not.
+    """
+
+    why: str = ""
 
 
 @fact
@@ -248,10 +256,9 @@ class HostRandom(Event):
 
 @fact
 class GeneratorUse(Event):
-    """A generator that the graph does not know is drawn from, seeded or read; `what` says which."""
+    """A generator that the graph does not know is drawn from."""
 
     call: str
-    what: str
 
 
 @fact
@@ -291,7 +298,10 @@ class Rebound(Event):
 
 @fact
 class GraphBreak(Event):
-    """Dynamo cannot trace this and splits the graph; a raw capture does not mind."""
+    """Dynamo cannot trace this and splits the graph; a raw capture does not mind.
+
+    `construct` is the keyword or function that is not traced, or says in words what is: "an index", "a slice bound".
+    """
 
     construct: str
     why: str

@@ -125,9 +125,10 @@ class GradientsPileUp(Event):
 
 @fact
 class GraphedMisused(Event):
-    """A callable of `make_graphed_callables` is made or called in a way it refuses; `why` says which."""
+    """A callable of `make_graphed_callables` is made or called in a way it refuses: `why`, and the `cure` for it."""
 
     why: str
+    cure: str
 
 
 @fact
@@ -135,7 +136,7 @@ class GraphMisused(Event):
     """A graph object is captured into, or replayed, in a way that it refuses: `why`, and the `cure` for it."""
 
     why: str
-    cure: str = "make a `CUDAGraph` for each capture, and capture with `torch.cuda.graph(...)`"
+    cure: str
 
 
 @fact

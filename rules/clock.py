@@ -34,6 +34,8 @@ def clock(event: ClockRead) -> Finding | None:
     return finding(
         event,
         f"`{event.call}` is read once, at capture, and replays keep the value{why}",
-        help="read it outside and pass it in as a device tensor that is filled before each replay",
+        help="read it outside and pass it in as a device tensor that is filled before each replay"
+        if is_clock
+        else "read it before the capture; if it changes, pass what follows from it in a device tensor, or capture again",
         targets=Target.BOTH if is_clock else Target.GRAPH,
     )

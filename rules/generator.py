@@ -33,6 +33,6 @@ from graphlint.types import Finding
 def generator(event: GeneratorUse) -> Finding | None:
     return finding(
         event,
-        f"`{event.call}` uses a generator that the graph does not know: {event.what}",
+        f"`{event.call}` draws from a generator that the graph does not know",
         help="use the default generator, or call `graph.register_generator_state(generator)` before the capture",
     )

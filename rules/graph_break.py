@@ -35,6 +35,12 @@ from graphlint.types import Finding
 def graph_break(event: GraphBreak) -> Finding | None:
     return finding(
         event,
-        f"`{event.construct}` splits the graph under `torch.compile`: {event.why}",
+        f"{_named(event)} splits the graph under `torch.compile`: {event.why}",
         help="move it out of the compiled function; `fullgraph=True` makes such a break an error",
     )
+
+
+def _named(event: GraphBreak) -> str:
+    if event.construct.startswith(("a ", "an ")):
+        return f"{event.construct} in `{event.text}`"
+    return "`assert`" if event.construct.startswith("assert ") else f"`{event.construct}`"

@@ -37,5 +37,5 @@ def graphed_misuse(event: GraphedMisused) -> Finding | None:
     return finding(
         event,
         f"`{event.text}` is refused: {event.why}",
-        help="pass tensors by position only, and make it under `autocast(..., cache_enabled=False)`",
+        help=event.cure,
     )

@@ -33,8 +33,14 @@ from graphlint.types import Finding, Target
 def host_argument(event: HostArgument) -> Finding | None:
     return finding(
         event,
-        f"`{event.call}` reads its `{event.argument}` from the device",
+        _told(event),
         help="pass a Python number that is fixed for the graph, such as the maximum, and mask what is beyond",
         # What may as well be a Python number is one under Dynamo most often: the length of a cache that grows.
         targets=Target.GRAPH if event.or_number else Target.BOTH,
     )
+
+
+def _told(event: HostArgument) -> str:
+    if event.call == "*":
+        return f"`{event.text}` takes its count from the device"
+    return f"`{event.call}` reads its `{event.argument}` from the device"

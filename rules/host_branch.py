@@ -37,8 +37,13 @@ def host_branch(event: HostBranch) -> Finding | None:
     checks = event.construct.startswith("assert")
     return finding(
         event,
-        f"`{event.construct.split()[0]}` waits for the device value of `{event.text}`",
+        f"{_named(event.construct)} waits for the device value of `{event.text}`",
         help=_CHECK if checks else _SELECT,
         # What may as well be a Python number is one under Dynamo most often: the length of a cache that grows.
         targets=Target.GRAPH if event.construct == "assert" or event.or_number else Target.BOTH,
     )
+
+
+def _named(construct: str) -> str:
+    """Words as they are, and a keyword without what follows it."""
+    return construct if construct.startswith(("a ", "an ")) else f"`{construct.split()[0]}`"

@@ -26,11 +26,14 @@ from graphlint.events import HostLiteral
 from graphlint.rule import finding, rule
 from graphlint.types import Finding
 
+_BUILT = "fill on the device with `torch.full(shape, value, device=...)`, or build it once and keep it as a buffer"
+_GIVEN = "give it a device tensor that is built once, such as a buffer, or call it outside the region"
+
 
 @rule("GL301", on=HostLiteral, predicts="breaks")
 def host_literal(event: HostLiteral) -> Finding | None:
     return finding(
         event,
-        f"`{event.call}` copies Python values to the device",
-        help="fill on the device with `torch.full(shape, value, device=...)`, or build it once and keep it as a buffer",
+        f"`{event.call}` copies Python values to the device{': ' if event.why else ''}{event.why}",
+        help=_GIVEN if event.why else _BUILT,
     )

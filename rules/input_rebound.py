@@ -56,5 +56,12 @@ def input_rebound(event: InputRebound) -> Finding | None:
     return finding(
         event,
         f"the {event.place} `{event.target}` is bound to something new; replays read the tensor of the capture",
-        help=f"write in place: `{event.target}.copy_(...)`",
+        help=f"write in place: `{event.target}.copy_(...)`"
+        if _is_one(event.target)
+        else "write each in place with `copy_`",
     )
+
+
+def _is_one(target: str) -> bool:
+    """Whether what is bound is one tensor: `inputs.update(new)` and `inputs[:] = new` bind several."""
+    return not target.endswith((")", "[:]"))

@@ -25,11 +25,18 @@ from graphlint.events import LibraryRefused
 from graphlint.rule import finding, rule
 from graphlint.types import Finding
 
+CURES = {
+    "not made with `capturable=True`": "make the optimizer with `capturable=True`",
+    "makes its handle on first use": "run it once before the capture, as a warm-up on a side stream does",
+    "records graphs of its own": "compile it without graphs, or call it outside the region",
+}
+_OTHERWISE = "call it outside the region, or choose an operation that can be recorded"
+
 
 @rule("GL309", on=LibraryRefused, predicts="breaks")
 def library_refused(event: LibraryRefused) -> Finding | None:
     return finding(
         event,
-        f"`{event.call}` is refused during capture: {event.why}",
-        help="call it outside the region, or choose an operation that can be recorded",
+        f"`{event.call or event.text}` is refused during capture: {event.why}",
+        help=next((cure for why, cure in CURES.items() if why in event.why), _OTHERWISE),
     )

@@ -26,11 +26,17 @@ from graphlint.events import Synchronize
 from graphlint.rule import finding, rule
 from graphlint.types import Finding
 
+_CURES = {
+    ("graph", "capture_begin", "make_graphed_callables"): "capture it by itself, before this region or after it",
+    ("barrier",): "call it outside the region; collectives in a graph wait for each other on the device",
+}
+_OTHERWISE = "remove it; let streams wait for each other with `wait_stream` or `Event.wait`, and measure around the replay"
+
 
 @rule("GL105", on=Synchronize, predicts="breaks")
 def synchronize(event: Synchronize) -> Finding | None:
     return finding(
         event,
         f"`{event.text}` makes the host wait for the device",
-        help="remove it; let streams wait for each other with `wait_stream` or `Event.wait`, and measure around the replay",
+        help=next((cure for names, cure in _CURES.items() if event.call.endswith(names)), _OTHERWISE),
     )

@@ -24,13 +24,16 @@ from graphlint.events import TensorBound
 from graphlint.rule import finding, rule
 from graphlint.types import Finding, Target
 
+_LOOK = "look it up on the device: `x.index_select(dim, i.view(1))`"
+_MASK = "keep the full size and mask: `torch.arange(n, device=x.device) < bound`"
+
 
 @rule("GL204", on=TensorBound, predicts="breaks", compile="defeats")
 def tensor_bound(event: TensorBound) -> Finding | None:
     return finding(
         event,
         f"`{event.text}` reads a device scalar as {_article(event.role)}",
-        help="use `x.index_select(dim, i.view(1))` for an index, or mask with `torch.arange(n, device=...) < bound`",
+        help=_LOOK if event.role == "index" else _MASK,
         # What may as well be a Python number is one under Dynamo most often: the length of a cache that grows.
         targets=Target.GRAPH if event.or_number else Target.BOTH,
     )

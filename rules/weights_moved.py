@@ -51,6 +51,10 @@ from graphlint.types import Finding
 def weights_moved(event: WeightsMoved) -> Finding | None:
     return finding(
         event,
-        f"`{event.target}` gives what the graph reads other memory ({event.how}); the graph keeps to the old",
+        f"`{event.target}` gives what the graph reads other memory ({_by(event.how)}); the graph keeps to the old",
         help="write in place (`copy_`, `load_state_dict` without `assign`), or capture again afterwards",
     )
+
+
+def _by(how: str) -> str:
+    return how if how.startswith("a new ") else f"`{how}`"

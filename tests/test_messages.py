@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import keyword
 import re
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -37,3 +40,35 @@ def test_messages_carry_code_and_faults_a_cure(findings: tuple[Finding, ...]) ->
         assert "`" in each.message, each.message
         assert each.help, each.message
         assert each.help != each.message
+
+
+def test_what_stands_in_backticks_is_code(findings: tuple[Finding, ...]) -> None:
+    texts = {text for each in findings for text in (each.message, each.help)}
+    pieces = {piece for text in texts for piece in re.findall(r"`([^`]*)`", text)}
+    assert [each for each in sorted(pieces) if not is_code(each)] == []
+
+
+def is_code(piece: str) -> bool:
+    """Whether a text is an expression, a statement, or a part of one: `.data`, `with a:`, `class A`, `lr=`, `@`."""
+    piece = piece.replace("…", "...")
+    if piece.endswith("...") and "(" in piece:
+        return True  # cut to a bearable length
+    forms = ("{}", "x{}", "{}: pass", "{} x: pass", "f({})", "f({}0)", "x {} y", "{} x", "def f():\n {}")
+    return keyword.iskeyword(piece) or any(map(_parses, (form.format(piece) for form in forms)))
+
+
+def _parses(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("name", ["library_read", "library_refused"])
+def test_a_cure_for_one_reason_has_that_reason_somewhere(name: str) -> None:
+    cures = import_module(f"graphlint_rules.{name}").CURES
+    folder = Path(check.__code__.co_filename).parent
+    sources = [*(folder / "effects").glob("*.rows"), *(folder / "interp").glob("*.py")]
+    text = "".join(each.read_text(encoding="utf-8") for each in sources)
+    assert [each for each in cures if each not in text] == []

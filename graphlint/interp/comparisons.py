@@ -69,7 +69,7 @@ def eval_compare(frame: Frame, node: ast.Compare) -> Value:
         result = compare(frame, op, left, right, node)
         if position < len(node.ops) - 1:
             # `a < b < c` is `a < b and b < c`: the first comparison is asked for its truth.
-            truth(frame, result, node, "chained comparison")
+            truth(frame, result, node, "a chained comparison")
         left = right
     return result
 

@@ -129,7 +129,7 @@ def _read_part(frame: Frame, tensor: Tensor, part: Value, place: ast.AST, node: 
     elif isinstance(part, Seq) and part.form in ("list", "tuple", "iter"):
         _list_part(frame, tensor, part, node)
     elif isinstance(part, ExternalObject) and part.name == "numpy.number":
-        ask(frame, part, node, "index")
+        ask(frame, part, node, "an index")
     elif isinstance(part, ExternalObject) and part.name.startswith("numpy.") and tensor.place is Place.DEVICE:
         frame.emit(HostIndex, node, min(tensor.sure, Confidence.LIKELY), what="array")
 
@@ -139,7 +139,7 @@ def _bounds(frame: Frame, tensor: Tensor, part: SliceValue, node: ast.AST) -> No
         for member in members(bound):
             if isinstance(member, Tensor) and member.place is Place.DEVICE:
                 frame.emit(TensorBound, node, member.sure, role="slice bound", or_number=or_number(bound))
-        ask(frame, bound, node, "slice bound")
+        ask(frame, bound, node, "a slice bound")
 
 
 def _tensor_part(frame: Frame, tensor: Tensor, part: Tensor, place: ast.AST, node: ast.AST) -> None:
@@ -154,7 +154,7 @@ def _tensor_part(frame: Frame, tensor: Tensor, part: Tensor, place: ast.AST, nod
         elif part.rank == 0 and part.kind is not Kind.BOOL:
             frame.emit(TensorBound, node, part.sure, role="index")
     elif part.rank == 0 or part.kind is Kind.BOOL:
-        ask(frame, part, node, "index")
+        ask(frame, part, node, "an index")
     elif part.place is Place.HOST and tensor.place is Place.DEVICE:
         _looks_up(frame, tensor, part, place, node)
 
@@ -243,7 +243,7 @@ def sequence_item(frame: Frame, sequence: Seq, index: Value, node: ast.AST) -> V
             sure = member.sure if member.rank == 0 else Confidence.POSSIBLE
             frame.emit(TensorBound, node, sure, role="index")
         elif is_index:
-            ask(frame, member, node, "index")
+            ask(frame, member, node, "an index")
         if isinstance(member, SliceValue):
             _bounds(frame, Tensor(), member, node)
             return _sliced(sequence, member)

@@ -285,6 +285,6 @@ def arithmetic(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
         if tensor is not None:
             frame.emit(HostCast, node, tensor.sure, builtin=spelled(node.func) if isinstance(node, ast.Call) else "math")
             break
-        ask(frame, value, node, "math")
+        ask(frame, value, node, spelled(node.func) if isinstance(node, ast.Call) else "math")
     origins = [value.origin for value in arguments.values() if isinstance(value, Number)]
     return Number(Kind.FLOAT, None, max([Origin.CONFIG, *origins], key=lambda origin: origin.value))

@@ -87,7 +87,7 @@ Emitter = Callable[[Frame, Row, Effect, Facts, ast.AST, Confidence], None]
 
 def short(row: Row) -> str:
     """The name as users write it."""
-    return row.name.replace("torch.Tensor.", "").removesuffix(".forward")
+    return row.name.replace("torch.Tensor.", "").removeprefix("builtins.").removesuffix(".forward")
 
 
 def _read(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, sure: Confidence) -> None:
@@ -122,7 +122,7 @@ def _copy(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, s
     elif is_tensor:
         frame.emit(events.HostOperand, node, sure, call=short(row), argument=effect.subject)
     else:
-        frame.emit(events.HostLiteral, node, sure, call=short(row))
+        frame.emit(events.HostLiteral, node, sure, call=short(row), why=effect.why)
 
 
 def _remark(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, sure: Confidence) -> None:
@@ -180,7 +180,7 @@ def _generator(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.A
     words = node.keywords if isinstance(node, ast.Call) else []
     given = next((word.value for word in words if word.arg == "generator"), None)
     if given is None or last(given) not in _registered(frame):
-        frame.emit(events.GeneratorUse, node, sure, call=short(row), what=effect.why or "draw")
+        frame.emit(events.GeneratorUse, node, sure, call=short(row))
 
 
 def _draw(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, sure: Confidence) -> None:

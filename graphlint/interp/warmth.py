@@ -20,11 +20,14 @@ REFUSED = frozenset({"cuBLAS", "cuDNN", "cuFFT", "cuSOLVER"})
 
 
 def use(frame: Frame, library: str, node: ast.AST, call: str, sure: Confidence = Confidence.LIKELY) -> None:
-    """Note that a library is used, and say so if that is its first use and stands in a capture."""
+    """Note that a library is used, and say so if that is its first use and stands in a capture.
+
+    `call` is the function that uses it, empty for an operator.
+    """
     machine = frame.machine
     used = machine.libraries
     if machine.capturing and not {library, SOMETHING} & used and library in REFUSED:
-        why = f"{library} makes its handle on first use, which a warm-up before the capture must do"
+        why = f"{library} makes its handle on first use"
         frame.emit(LibraryRefused, node, min(sure, Confidence.LIKELY), call=call, why=why)
     used.add(library)
 
@@ -32,7 +35,7 @@ def use(frame: Frame, library: str, node: ast.AST, call: str, sure: Confidence =
 def product(frame: Frame, left: Value, right: Value, node: ast.AST) -> None:
     """`a @ b` of device tensors."""
     if any(isinstance(each, Tensor) and each.place is Place.DEVICE for each in (left, right)):
-        use(frame, "cuBLAS", node, "@")
+        use(frame, "cuBLAS", node, "")
 
 
 def is_told_whole(frame: Frame) -> bool:

@@ -80,7 +80,7 @@ def compared(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     """What is made of an element compares it with others, and the answer with zero."""
     callee, *given = arguments.positional
     value = apply(frame, callee, Arguments((*given, *given)), node)
-    truth(frame, value, node, "comparison")
+    truth(frame, value, node, "a comparison")
     return Opaque()
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from graphlint.captors import class_prefix, functions, region_name
 from graphlint.events import Event, FrozenScalar
 from graphlint.project import ClassDecl, Module
-from graphlint.site.acts import Act, Frame, Verb, span
+from graphlint.site.acts import Act, Frame, Verb, span, text
 from graphlint.site.learning import waits
 from graphlint.site.names import GRAPH_MODES
 from graphlint.site.readout import CAPTURED, ONLY_COMPILED
@@ -90,9 +90,10 @@ def _function(inner: Thing) -> str:
 def _name(compiled: Thing) -> str:
     """What is compiled, as a message calls it."""
     inner = compiled.base
-    if inner is None or not inner.name:
-        return ast.unparse(inner.node) if inner is not None and isinstance(inner.node, ast.expr) else compiled.name
-    return inner.name if inner.function is None or inner.module is None else _function(inner)
+    if inner is not None and inner.function is not None and inner.module is not None and inner.name:
+        return _function(inner)
+    given = compiled.call.args[0] if compiled.call is not None and compiled.call.args else None
+    return text(compiled.module, given) if given is not None and compiled.module is not None else compiled.name
 
 
 def seen(story: Story) -> Iterator[Region]:
@@ -123,7 +124,7 @@ def overwritten(story: Story) -> Told:
     for reuse in reuses(story, Kind.COMPILED):
         if not has_graphs(reuse.callee) or waits(story, reuse.again):
             continue
-        act = reuse.keep or reuse.again
+        act = reuse.place
         yield of_compiled(reuse.callee, act), tell(CompiledOverwritten, act, target=act.text, targets=Target.COMPILE)
         if reuse.read is not None:
             yield (

@@ -51,19 +51,32 @@ def misused(story: Story) -> Told:
             _made(story, index, act) if act.thing.name.endswith(MAKES) and act.thing.kind is Kind.OUTSIDE else _called(act)
         )
         if why:
-            yield _region(act), tell(GraphedMisused, act, sure=Confidence.CERTAIN, why=why)
+            cure = CURES[why.partition(" (")[0]]
+            yield _region(act), tell(GraphedMisused, act, sure=Confidence.CERTAIN, why=why, cure=cure)
+
+
+HOOKED, LEARNS = "the module has a hook", "the module has a buffer that needs gradients"
+CACHED, NAMED = "the cache of `autocast` is on around it", "it is called with keyword arguments"
+NO_TENSOR = "a sample argument is no tensor"
+CURES = {
+    HOOKED: "graph the module first, and register the hook on what comes out",
+    LEARNS: "make it a parameter, or a buffer without `requires_grad`",
+    CACHED: "make it under `autocast(..., cache_enabled=False)`",
+    NAMED: "pass tensors by position only",
+    NO_TENSOR: "pass tensors only, and bind the others before: `functools.partial`, or an attribute of the module",
+}
 
 
 def _made(story: Story, index: int, act: Act) -> str:
     for _, before in story.between(-1, index, Verb.METHOD):
         if before.thing is act.other and before.name in HOOKS:
-            return f"the module has a hook (`{before.name}`)"
+            return f"{HOOKED} (`{before.name}`)"
     if act.other is not None and any(_learns(each, act.other) for _, each in story.between(-1, index, Verb.BIND)):
-        return "the module has a buffer that needs gradients"
+        return LEARNS
     for layer in act.layers:
         block = layer.thing
         if block is not None and block.kind is Kind.AUTOCAST and constant(argument(block, "cache_enabled")) is not False:
-            return "it is made under `autocast` with the cache of casts on"
+            return CACHED
     return _sample(act.thing)
 
 
@@ -121,12 +134,12 @@ def _how(act: Act, graphed: Thing, module: list[Thing]) -> str:
     if not isinstance(holder, Thing) or act.slot is None or act.slot.key != "data":
         return ""
     owner = holder.base if holder.kind is Kind.PARAMETER else holder
-    return ".data =" if owner is graphed or any(owner is part for part in module) else ""
+    return ".data = ..." if owner is graphed or any(owner is part for part in module) else ""
 
 
 def _called(act: Act) -> str:
     is_named = act.thing.kind is Kind.GRAPHED and act.call is not None and act.call.keywords
-    return "it is called with keyword arguments" if is_named else ""
+    return NAMED if is_named else ""
 
 
 def _sample(making: Thing) -> str:
@@ -134,11 +147,11 @@ def _sample(making: Thing) -> str:
     given = argument(making, "sample_args", 1)
     parts = given.family() if given is not None and given.kind is Kind.CONTAINER else []
     is_other = any(part.kind in (Kind.NUMBER, Kind.CONSTANT, Kind.NONE) for part in parts)
-    return "a sample argument is no tensor" if is_other else ""
+    return NO_TENSOR if is_other else ""
 
 
 def overwritten(story: Story) -> Told:
     """A second call before the first result was used."""
     for reuse in reuses(story, Kind.GRAPHED):
-        act = reuse.keep or reuse.again
+        act = reuse.place
         yield _region(reuse.again), tell(GraphedOverwritten, act, target=act.text)

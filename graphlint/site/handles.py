@@ -22,9 +22,10 @@ def misused(story: Story) -> Told:
     """Captures into a graph that holds one, replays of one that was reset, captures on the default stream."""
     for captured in story.captures:
         act = story.acts[captured.begin]
-        why = _held(story, captured, act) or _on_default_stream(story, captured, act)
-        if why:
-            yield region(captured, story.acts), tell(GraphMisused, act, why=why)
+        for why, cure in (_held(story, captured, act), _on_default_stream(story, captured, act)):
+            if why:
+                yield region(captured, story.acts), tell(GraphMisused, act, why=why, cure=cure)
+                break
         yield from _emptied(story, captured)
         yield from _within(story, captured)
 
@@ -53,15 +54,18 @@ def _within(story: Story, captured: Captured) -> Told:
 CHANGES = ("torch.cuda.set_stream", "torch.accelerator.set_stream")
 
 
-def _held(story: Story, captured: Captured, act: Act) -> str:
-    """Why a graph cannot take another capture."""
+NOTHING = ("", "")
+
+
+def _held(story: Story, captured: Captured, act: Act) -> tuple[str, str]:
+    """Why a graph cannot take another capture, and the cure."""
     earlier = [each for each in story.captures if each.graph is captured.graph and each.end < captured.begin]
     if not earlier or captured.graph.kind is not Kind.GRAPH or _is_choice(story, act):
-        return ""
+        return NOTHING
     before = earlier[-1]
     if _is_choice(story, story.acts[before.begin]) or _is_reset(story, captured, before.end, captured.begin):
-        return ""
-    return "the graph holds an earlier capture; make a new `CUDAGraph`, or `reset()` it first"
+        return NOTHING
+    return "the graph holds an earlier capture", "make a `CUDAGraph` for each capture, or `reset()` this one first"
 
 
 def _is_reset(story: Story, captured: Captured, first: int, last: int) -> bool:
@@ -83,17 +87,18 @@ def _is_choice(story: Story, act: Act) -> bool:
         module = frame.module
 
 
-def _on_default_stream(story: Story, captured: Captured, act: Act) -> str:
-    """Why `capture_begin` is refused where no other stream was made current."""
+def _on_default_stream(story: Story, captured: Captured, act: Act) -> tuple[str, str]:
+    """Why `capture_begin` is refused where no other stream was made current, and the cure."""
     if captured.capture.name != BEGINS or any(
         each.thing is not None and each.thing.kind is Kind.STREAM_BLOCK for each in act.layers
     ):
-        return ""
+        return NOTHING
     if any(_changes_stream(each) for each in story.acts[: captured.begin]):
-        return ""
+        return NOTHING
     if act.frame.caller is None and story.acts[captured.end].frame is not act.frame:
-        return ""  # it captures for others, who may have made a stream current
-    return "a capture runs on a side stream; put it under `with torch.cuda.stream(...)`, or use `torch.cuda.graph`"
+        return NOTHING  # it captures for others, who may have made a stream current
+    cure = "put it under `with torch.cuda.stream(...)`, or capture with `torch.cuda.graph`"
+    return "the default stream cannot be captured", cure
 
 
 def _changes_stream(act: Act) -> bool:

@@ -39,7 +39,7 @@ def rebound(story: Story) -> Told:
                 continue
             if not story.is_captured(index) and _is_lost(story, captured, index, act, before) and not fills(act):
                 host = act.thing.kind in HOST or (before.kind in HOST and act.thing.kind is not Kind.TENSOR)
-                found = tell(InputRebound, act, target=_written(act), place=_place(act.slot), is_host=host)
+                found = tell(InputRebound, act, target=written(act), place=_place(act.slot), is_host=host)
                 yield region(captured, story.acts), found
 
 
@@ -125,7 +125,8 @@ def _place(slot: Slot | None) -> str:
     return "entry" if slot.key.startswith("[") else "attribute"
 
 
-def _written(act: Act) -> str:
+def written(act: Act) -> str:
+    """What an act binds, as its statement spells it."""
     node = act.node
     if isinstance(node, ast.Assign) and node.targets:
         key = act.slot.key if act.slot is not None else ""
@@ -144,7 +145,7 @@ def entries(story: Story) -> Told:
     for captured in story.captures:
         replaced = dict(_replaced(story, captured))
         for act in replaced.values():
-            yield region(captured, story.acts), tell(EntryRebound, act, target=_written(act))
+            yield region(captured, story.acts), tell(EntryRebound, act, target=written(act))
         for index, act in story.between(captured.end, len(story.acts), Verb.WRITE):
             if story.next_replay(captured, index) is None or not _misses(act, replaced, captured):
                 continue

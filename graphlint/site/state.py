@@ -9,6 +9,7 @@ from graphlint.events import Event
 from graphlint.modules import once_a_module
 from graphlint.project import Module
 from graphlint.site.acts import Act, Verb
+from graphlint.site.inputs import written
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
 from graphlint.site_events import CachedTensor, GrowingState
@@ -99,9 +100,9 @@ def growing(story: Story) -> Told:
         grown = [act for _, act in story.between(captured.begin, captured.end, Verb.GROW)]
         bound = [act for _, act in story.between(captured.begin, captured.end, Verb.BIND)]
         for act in grown:
-            slot = next((each.slot for each in bound if _closes(each, act) and _outlives(each, captured)), None)
-            if slot is not None:
-                yield region(captured, story.acts), tell(GrowingState, act, target=f"{slot.text}")
+            found = next((each for each in bound if _closes(each, act) and _outlives(each, captured)), None)
+            if found is not None:
+                yield region(captured, story.acts), tell(GrowingState, act, target=written(found))
 
 
 def _closes(bind: Act, grow: Act) -> bool:

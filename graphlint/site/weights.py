@@ -49,7 +49,7 @@ def _how(story: Story, act: Act, called: list[Thing], captured: Captured) -> str
     if act.verb is Verb.METHOD:
         return moved_by(act) if _holds(act.thing, called) else ""
     if act.verb is Verb.CALL:
-        return ".data =" if act.thing.name in SPREADING and _takes(story, act, called) else ""
+        return ".data = ..." if act.thing.name in SPREADING and _takes(story, act, called) else ""
     if act.verb is Verb.WRITE:
         return f".{act.name}()" if act.name in RESTORING and id(act.thing.owner) in captured.reads else ""
     assert act.slot is not None
@@ -59,7 +59,8 @@ def _how(story: Story, act: Act, called: list[Thing], captured: Captured) -> str
     if act.slot.key == "data":
         owner = holder.base if holder.kind is Kind.PARAMETER else holder
         is_inside = any(owner is part for module in called for part in module.family())
-        return ".data =" if is_inside or (owner is not None and _holds(owner, called)) or _is_part(holder, captured) else ""
+        is_held = is_inside or (owner is not None and _holds(owner, called)) or _is_part(holder, captured)
+        return ".data = ..." if is_held else ""
     before = captured.inputs.get(act.slot)
     if before is not None and before.kind is Kind.MODULE:
         return "a new module"
