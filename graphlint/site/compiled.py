@@ -124,7 +124,7 @@ def overwritten(story: Story) -> Told:
     for reuse in reuses(story, Kind.COMPILED):
         if not has_graphs(reuse.callee) or waits(story, reuse.again):
             continue
-        act = reuse.place
+        act = reuse.keep or reuse.again
         yield of_compiled(reuse.callee, act), tell(CompiledOverwritten, act, target=act.text, targets=Target.COMPILE)
         if reuse.read is not None:
             yield (
