@@ -10,7 +10,7 @@ the object of a method it holds until that method ends: another region may enter
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -213,9 +213,8 @@ def name_of(frame: Frame, node: ast.expr, depth: int = DEEPEST) -> str:
 
     A variable that is bound once, to such a chain, is that chain.
     """
-    if isinstance(node, ast.Subscript):
-        path = path_of(node.value)
-        return f"{path}.*" if path is not None else ""
+    if isinstance(node, (ast.Subscript, ast.Call)):
+        return _looked_up(node)
     path = path_of(node)
     root = node
     while isinstance(root, ast.Attribute):
@@ -223,10 +222,10 @@ def name_of(frame: Frame, node: ast.expr, depth: int = DEEPEST) -> str:
     if not isinstance(root, ast.Name) or root.id == frame.own:
         return path or ""
     if root is node:
-        for loop in _loops(frame):
-            bound = any(isinstance(each, ast.Name) and each.id == root.id for each in walk(loop.target))
-            if bound and stands_in(loop.body, node):
-                return _iterated(loop.iter)
+        for target, iterated, body in _loops(frame):
+            bound = any(isinstance(each, ast.Name) and each.id == root.id for each in walk(target))
+            if bound and stands_in(body, node):
+                return _iterated(iterated)
     meant = _meant(frame, root, depth) if depth else ""
     return meant + (path or "")[len(root.id) :] if meant else path or ""
 
@@ -252,11 +251,38 @@ def _bound_once(decl: FunctionDecl) -> dict[str, ast.expr]:
     return {name: values[0] for name, values in found.items() if len(values) == 1}
 
 
-def _loops(frame: Frame) -> list[ast.For]:
-    """The loops of a function, or of a file."""
-    if frame.decl is not None:
-        return frame.decl.every(ast.For)
-    return [each for each in walk(frame.module.source.tree) if isinstance(each, ast.For)]
+def _looked_up(node: ast.Subscript | ast.Call) -> str:
+    """`self.layers.*` for `self.layers[0]`, `self.norm` for `getattr(self, "norm")` and `self.get_submodule("norm")`."""
+    match node:
+        case ast.Subscript(value=ast.Attribute(value=owner, attr="_modules"), slice=key):
+            return _part(owner, key)
+        case ast.Subscript(value=owner):
+            return _part(owner, owner)
+        case ast.Call(func=ast.Name(id="getattr"), args=[owner, key, *_]):
+            return _part(owner, key)
+        case ast.Call(func=ast.Attribute(value=owner, attr="get_submodule"), args=[key]):
+            return _part(owner, key)
+    return ""
+
+
+def _part(owner: ast.expr, key: ast.expr) -> str:
+    """The name of a part of a module; a star for one of which only at run time is known which it is."""
+    path = path_of(owner)
+    named = key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else "*"
+    return f"{path}.{named}" if path is not None else ""
+
+
+def _loops(frame: Frame) -> Iterator[tuple[ast.expr, ast.expr, Sequence[ast.stmt | ast.expr]]]:
+    """The loops of a function, or of a file: what each binds, what it goes through, and what it does."""
+    inside = [] if frame.decl is not None else list(walk(frame.module.source.tree))
+    for each in inside if frame.decl is None else frame.decl.every(ast.For):
+        if isinstance(each, ast.For):
+            yield each.target, each.iter, each.body
+    for kind in (ast.ListComp, ast.DictComp):
+        for each in inside if frame.decl is None else frame.decl.every(kind):
+            if isinstance(each, (ast.ListComp, ast.DictComp)) and isinstance(each, kind):
+                made = each.value if isinstance(each, ast.DictComp) else each.elt
+                yield from ((part.target, part.iter, [made]) for part in each.generators)
 
 
 def _iterated(node: ast.expr) -> str:

@@ -93,10 +93,10 @@ def lent(frame: Frame, callee: Instance, node: ast.AST) -> Iterator[None]:
     known = frame.machine.hooks
     name = name_of(frame, node.func) if isinstance(node, ast.Call) else ""
     inside = {
-        Held(callee, each.name[len(held.name) + 1 :]): hooks
+        Held(callee, rest): hooks
         for held in (places(frame, name) if name else ())
         for each, hooks in known.items()
-        if each.owner is held.owner and each.name.startswith(f"{held.name}.")
+        if each.owner is held.owner and (rest := _inside(held.name, each.name))
     }
     added = [held for held in inside if held not in known]
     outer = frame.machine.lent
@@ -110,6 +110,14 @@ def lent(frame: Frame, callee: Instance, node: ast.AST) -> Iterator[None]:
         frame.machine.lent = outer
         for held in added:
             del known[held]
+
+
+def _inside(part: str, hooked: str) -> str:
+    """The name that a hooked module has in a part of what it is a part of; "" if it is none of that."""
+    if hooked.startswith(f"{part}."):
+        return hooked[len(part) + 1 :]
+    # What was registered for modules however deep: among which it is looks at each of them.
+    return "*" if hooked.endswith("*") and f"{part}.".startswith(hooked[:-1]) else ""
 
 
 def own_hooks(frame: Frame, receiver: Instance, arguments: Arguments, value: Value, node: ast.AST) -> None:

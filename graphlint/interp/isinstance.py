@@ -39,6 +39,11 @@ SEQUENCE_NAMES = {
     "modules": set[str](),
     "sequential": set[str](),
 }
+WITH_SUBCLASSES = {
+    "Module", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "ConstantPad1d",
+    "ConstantPad2d", "ConstantPad3d", "Hardtanh", "Linear", "NLLLoss", "RNNBase", "RNNCellBase", "Upsample",
+}  # fmt: skip
+"""The classes of `torch.nn` from which others there derive, by torch 2.13."""
 ABSTRACT = {"Sequence", "Iterable", "Collection", "Sized", "Container", "Reversible"}
 
 
@@ -104,7 +109,7 @@ def matches(frame: Frame, member: Value, cls: Value) -> bool | None:
     if isinstance(member, Instance):
         return _instance_is(frame, member, name)
     if isinstance(member, ExternalObject):
-        return True if member.name == name else None
+        return True if member.name == name else False if _is_final(name) and _is_layer(member.name) else None
     return last in _python_names(member)
 
 
@@ -136,7 +141,24 @@ def _instance_is(frame: Frame, member: Instance, name: str) -> bool | None:
     last = name.rpartition(".")[2]
     if last in ("Tensor", "int", "float", "str", "bool", "bytes"):
         return any(base.rpartition(".")[2] == last for base in bases)
+    if _is_layer(name) and "torch.nn.Module" in bases and all(map(_is_no_layer, bases)):
+        # Nobody makes one class of a module of one's own and a layer of torch.
+        return False
     return None if bases else False
+
+
+def _is_layer(name: str) -> bool:
+    """`torch.nn.Linear`."""
+    return name.startswith("torch.nn.") and name.count(".") == 2 and name.rpartition(".")[2][0].isupper()
+
+
+def _is_final(name: str) -> bool:
+    return _is_layer(name) and name.rpartition(".")[2] not in WITH_SUBCLASSES
+
+
+def _is_no_layer(base: str) -> bool:
+    """Whether no layer of torch is among what a class outside the tree derives from."""
+    return base == "torch.nn.Module" or base.partition(".")[0] in ("object", "abc", "typing", "builtins", "collections")
 
 
 def _python_names(member: Value) -> set[str]:

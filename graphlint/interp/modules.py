@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 from graphlint.events import HostToDevice
 from graphlint.interp import untraced
 from graphlint.interp.annotations import annotated
-from graphlint.interp.dispatch import ATTRIBUTES, apply, register
+from graphlint.interp.deferring import hangs
+from graphlint.interp.dispatch import ATTRIBUTES, apply, attribute, register
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import first, function, module_method
 from graphlint.interp.mutation import set_named
 from graphlint.interp.objects import class_member, is_module, record_of, store_attribute
+from graphlint.interp.parts import all_parts, hang_on_each
 from graphlint.interp.placement import place_named, sure_named
 from graphlint.interp.record import Deferred
 from graphlint.interp.relocation import moved
@@ -110,12 +112,28 @@ def named_parameters(frame: Frame, receiver: Value, arguments: Arguments, node: 
 
 @module_method("modules", "children")
 def children(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
-    return Seq("iter", None, submodule(frame, receiver))
+    return Seq("iter", None, _any_part(frame, receiver))
+
+
+def _any_part(frame: Frame, receiver: Value) -> Value:
+    found = all_parts(frame, receiver) if frame.decl is not None and hangs(frame.decl) else None
+    return submodule(frame, receiver) if found is None else found
 
 
 @module_method("named_modules", "named_children")
 def named_children(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
-    return Seq("iter", None, Seq("tuple", (Text(), submodule(frame, receiver))))
+    return Seq("iter", None, Seq("tuple", (Text(), _any_part(frame, receiver))))
+
+
+@module_method("get_submodule")
+def named_part(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    """`model.get_submodule("body.norm")`."""
+    name = first(arguments, 0, "target")
+    if not isinstance(name, Text) or name.value is None:
+        return _any_part(frame, receiver)
+    for word in name.value.split("."):
+        receiver = attribute(frame, receiver, word, node)
+    return receiver
 
 
 def submodule(frame: Frame, receiver: Value) -> Value:
@@ -363,6 +381,8 @@ def over_modules(frame: Frame, receiver: Value, arguments: Arguments, node: ast.
         for each in members(join(receiver, submodule(frame, receiver))):
             if not isinstance(each, Unknown):
                 apply(frame, function, Arguments((each,)), node)
+    elif function is not None:
+        hang_on_each(frame, function, receiver, node)
     return receiver
 
 

@@ -19,11 +19,11 @@ from graphlint.interp.carried import (
 )
 from graphlint.interp.dispatch import apply
 from graphlint.interp.frame import Frame
-from graphlint.interp.members import late_writers, may_be_part, reach, sets, writes
+from graphlint.interp.members import late_writers
 from graphlint.interp.moving import flips, is_undone, moves_on, sure_to_stay
 from graphlint.interp.objects import is_followed, is_module, record_of, store_attribute
 from graphlint.interp.rebinding import carries_nothing
-from graphlint.interp.record import Deferred, Effect, as_member, note_brought
+from graphlint.interp.record import as_member, note_brought
 from graphlint.project import FunctionDecl
 from graphlint.site_events import GrowingState
 from graphlint.syntax import is_tail, last, last_called, nested, spelled, stands_in, stored, walk
@@ -101,80 +101,6 @@ def _set_property(frame: Frame, owner: Value, target: ast.Attribute, value: Valu
             apply(frame, function, Arguments((value,)), target)
             return True
     return False
-
-
-def defer(frame: Frame, node: ast.Assign) -> bool:
-    """Put off `self.name = call(...)` in a constructor until somebody reads the attribute; False if it must run now."""
-    if len(node.targets) != 1 or not isinstance(node.targets[0], ast.Attribute) or not isinstance(node.value, DEFERRABLE):
-        return False
-    target = node.targets[0]
-    if isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute) and node.value.func.attr in AT_ONCE:
-        return False
-    receiver = frame.receiver
-    if not isinstance(receiver, Instance) or not is_building(frame, receiver):
-        return False
-    if not isinstance(target.value, ast.Name):
-        # `self.config.flag = call(...)`: an attribute of something else than what is being made.
-        return True
-    if frame.env.get(target.value.id) is not receiver or _reads(node.value, target.value.id, target.attr):
-        return False
-    record = frame.machine.records[receiver]
-    record.make(frame.machine, target.attr)
-    record.write(target.attr, Deferred(frame, node.value), not frame.conditional)
-    frame.env.pop(f"{target.value.id}.{target.attr}", None)
-    return True
-
-
-def _reads(node: ast.expr, owner: str, name: str) -> bool:
-    """Whether an expression takes what the attribute held so far: put off, it would find itself there."""
-    return any(
-        isinstance(each, ast.Attribute)
-        and each.attr == name
-        and isinstance(each.value, ast.Name)
-        and each.value.id == owner
-        for each in walk(node)
-    )
-
-
-AT_ONCE = frozenset({"register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook"})
-"""Calls that change what other attributes do, and not only what they give is of interest."""
-
-DEFERRABLE = (ast.Call, ast.ListComp, ast.DictComp, ast.GeneratorExp, ast.IfExp, ast.BoolOp)
-
-
-def put_off(frame: Frame, node: ast.expr) -> bool:
-    """Put off a call in a constructor, whose result nobody takes, until an attribute is read that it may write.
-
-    True if the call need not be made now: `self.post_init()`, or `self.init_weights()` that sets nothing.
-    """
-    match node:
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)):
-            receiver = frame.receiver
-            if (
-                not isinstance(receiver, Instance)
-                or frame.env.get(name) is not receiver
-                or not is_building(frame, receiver)
-                or frame.machine.project.member(receiver.decl, method) is None
-            ):
-                return False
-            if not sets(frame.machine, receiver.decl, method):
-                return True
-            return _later(frame, receiver, method, node)
-    return False
-
-
-def _later(frame: Frame, receiver: Instance, method: str, node: ast.Call) -> bool:
-    machine = frame.machine
-    run = reach(machine, receiver.decl, method)
-    record = machine.records[receiver]
-    if not run.closed:
-        return False
-    written = [(base, writes(machine, each)) for base, each in run.methods]
-    names = frozenset(name for _, each in written for name in each.values)
-    every = [(base, one) for base, each in written for some in each.values.values() for one in some]
-    parts = any(may_be_part(base, each.value) for base, each in every)
-    record.effects.append(Effect(Deferred(frame, node), names, parts))
-    return True
 
 
 def is_building(frame: Frame, member: Instance) -> bool:

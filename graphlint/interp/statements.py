@@ -12,13 +12,14 @@ from graphlint.interp.carried import branch_of, loop_of
 from graphlint.interp.conditions import Test, asserting, test
 from graphlint.interp.context import enter, switch, take_switch
 from graphlint.interp.decorating import decorate
+from graphlint.interp.deferring import defer, put_off
 from graphlint.interp.dispatch import element
 from graphlint.interp.frame import Frame, State, restrict, statement
 from graphlint.interp.indexing import store_item
 from graphlint.interp.leaving import note_exit
 from graphlint.interp.left_behind import doubt_left_behind
 from graphlint.interp.memo import BODY, ORELSE, REST
-from graphlint.interp.mutation import defer, path_of, put_off, report_entry
+from graphlint.interp.mutation import path_of, report_entry
 from graphlint.interp.objects import is_module
 from graphlint.interp.once import is_passed_over, keep_done, part_run_once
 from graphlint.interp.operators import binary
