@@ -45,8 +45,14 @@ def frozen_scalar(event: FrozenScalar) -> Finding | None:
     if event.recorded == "branch":
         return finding(
             event,
-            f"`{event.text}` asks a number that calls move on: every replay goes the way of the capture",
+            f"`{event.text}` asks what calls move on: every replay goes the way of the capture",
             help="decide outside the region, with a graph for each way, or select on the device with `torch.where`",
+        )
+    if event.recorded == "choice":
+        return finding(
+            event,
+            f"`{event.text}` picks by what calls move on: every replay has what the capture picked",
+            help="keep one tensor and index it on the device, or copy what is picked into a fixed tensor before each replay",
         )
     return finding(
         event,

@@ -21,11 +21,12 @@ from graphlint.interp.frame import Frame, expression
 from graphlint.interp.operators import place_of, surest
 from graphlint.interp.untraced import array_among
 from graphlint.project import ClassDecl, FunctionDecl, Outside, Project
-from graphlint.syntax import COMPARISONS, against_none, stored
+from graphlint.syntax import COMPARISONS, against_none, last_called, stored
 from graphlint.types import Confidence
 from graphlint.values import (
     EITHER,
     FALSE,
+    MOVING,
     TRUE,
     Bool,
     ClassValue,
@@ -96,11 +97,9 @@ def compare(frame: Frame, op: ast.cmpop, left: Value, right: Value, node: ast.Co
     found = _constant(op, left, right)
     if found is EITHER and isinstance(left, Number) and left.origin is Origin.SHAPE and left.value is None:
         return _of_given_size(frame, op, node)
-    if found is EITHER:
-        if any(isinstance(each, Number) and each.origin is Origin.STATE for each in (left, right)):
-            from graphlint.interp.steered import note_steered
-
-            note_steered(frame, node)
+    if found is EITHER and any(isinstance(each, Number) and each.origin is Origin.STATE for each in (left, right)):
+        # A container that is asked how much it holds is filled in the first calls, and full by the time of the capture.
+        return found if any(last_called(each) == "len" for each in (node.left, *node.comparators)) else MOVING
     return found
 
 

@@ -18,6 +18,7 @@ from graphlint.interp.isinstance import split
 from graphlint.interp.mutation import path_of
 from graphlint.interp.naming import is_capturing, is_pinning
 from graphlint.interp.ranks import asked_rank
+from graphlint.interp.steered import note_steered
 from graphlint.interp.untraced import ask, or_number
 from graphlint.platforms import is_question, platform
 from graphlint.record import NamedTuple
@@ -38,6 +39,7 @@ from graphlint.values import (
     Nothing,
     Number,
     Opaque,
+    Origin,
     Place,
     Seq,
     Table,
@@ -67,6 +69,8 @@ class Test(NamedTuple):
 
     true: Arm
     false: Arm
+    moves: bool = False
+    """Whether it asks a number or a flag that calls move on."""
 
     @property
     def is_static(self) -> bool:
@@ -82,6 +86,7 @@ def test(frame: Frame, node: ast.expr, construct: str) -> Test:
     return Test(
         Arm(outcome.true.live, {**facts.true, **outcome.true.facts}),
         Arm(outcome.false.live, {**facts.false, **outcome.false.facts}),
+        outcome.moves,
     )
 
 
@@ -91,7 +96,7 @@ def _asked(frame: Frame, node: ast.expr, construct: str) -> Test:
             return _chain(frame, node, construct)
         case ast.UnaryOp(op=ast.Not(), operand=inner):
             outcome = test(frame, inner, within(construct, "not"))
-            return Test(outcome.false, outcome.true)
+            return Test(outcome.false, outcome.true, outcome.moves)
         case ast.Compare(left=left) if (absent := against_none(node)) is not None:
             outcome = _is_none(frame, left)
             return outcome if absent else Test(outcome.false, outcome.true)
@@ -236,13 +241,14 @@ def within(construct: str, word: str) -> str:
 def _chain(frame: Frame, node: ast.BoolOp, construct: str) -> Test:
     """`and` and `or`: a later operand runs only where the earlier ones did not decide."""
     is_and = isinstance(node.op, ast.And)
-    before, ceiling = frame.save(), frame.ceiling
+    before, ceiling, moves = frame.save(), frame.ceiling, False
     going, decided = Arm(frame.live, {}), Arm(Target.NONE, {})
     for operand in node.values:
         if not frame.live:
             break
         last = operand is node.values[-1]
         outcome = test(frame, operand, construct if last else within(construct, "and" if is_and else "or"))
+        moves = moves or outcome.moves
         on, off = (outcome.true, outcome.false) if is_and else (outcome.false, outcome.true)
         facts = off.facts if not decided.live else {}
         decided = Arm(
@@ -256,7 +262,7 @@ def _chain(frame: Frame, node: ast.BoolOp, construct: str) -> Test:
     frame.restore(before)
     frame.ceiling = ceiling
     frame.env.update(walrus)
-    return Test(going, decided) if is_and else Test(decided, going)
+    return Test(going, decided, moves) if is_and else Test(decided, going, moves)
 
 
 def _shared(decided: Arm, off: Arm, frame: Frame) -> dict[str, Value]:
@@ -313,11 +319,14 @@ def _truthy(frame: Frame, node: ast.expr, value: Value, place: ast.expr, constru
     """A bare value as a condition."""
     true, false = truth(frame, value, place, construct)
     path = path_of(node)
+    moves = isinstance(value, (Bool, Number)) and value.origin is Origin.STATE and true is false
+    if moves:
+        note_steered(frame, place)
     if path is None:
-        return Test(Arm(true, {}), Arm(false, {}))
+        return Test(Arm(true, {}), Arm(false, {}), moves)
     kept = [member for member in members(value) if not isinstance(member, Nothing)]
     facts = {path: join_all(kept)} if kept and len(kept) < len(members(value)) else {}
-    return Test(Arm(true, facts), Arm(false, {}))
+    return Test(Arm(true, facts), Arm(false, {}), moves)
 
 
 def truth(frame: Frame, value: Value, node: ast.AST, construct: str, whole: Value | None = None) -> tuple[Target, Target]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 BUILDING = frozenset({"__new__", "__init__", AFTER})
 """What these count stands still once the object is made."""
 SHARED = re.compile(r"^[ \t]+(?:global|nonlocal)\b([^#\n]*)", re.MULTILINE)
-PART = re.compile(r"^[ \t]*([\w.]+(?:\[[^\[\]\n=#]+\]|\.\w+))[ \t]*(?:[-+*/%]|//)=", re.MULTILINE)
+PART = re.compile(r"^[ \t]*([\w.]+(?:\[[^\[\]\n=#]+\]|\.\w+))[ \t]*(?:[-+*/%^|&]|//|<<|>>)=", re.MULTILINE)
 PUTTING = frozenset({"append", "appendleft", "extend", "insert", "pop", "popleft", "add", "remove", "update"})
 
 

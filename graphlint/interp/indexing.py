@@ -22,6 +22,7 @@ from graphlint.interp.frame import Frame, expression
 from graphlint.interp.mutation import is_shared, path_of, report_stored
 from graphlint.interp.naming import is_mask
 from graphlint.interp.objects import store_attribute
+from graphlint.interp.picked import picked
 from graphlint.interp.ranks import is_of_array, is_sure_mask
 from graphlint.interp.stores import stored_value
 from graphlint.interp.untraced import ask, or_number
@@ -64,6 +65,8 @@ def eval_subscript(frame: Frame, node: ast.Subscript) -> Value:
     if path is not None and path in frame.env:
         return frame.env[path]
     found = item(frame, owner, index, node)
+    if type(index) is Number and index.origin is Origin.STATE and type(owner) is not Tensor:
+        found = picked(frame, found, node)
     return drifting_entry(frame, node, found) if type(found) is Number else found
 
 

@@ -116,6 +116,22 @@ def is_counter(machine: Machine, decl: ClassDecl, name: str) -> bool:
     return any(isinstance(base, ClassDecl) and _counts(machine, base, name) for base in machine.project.mro(decl))
 
 
+def is_flipped(machine: Machine, decl: ClassDecl, name: str) -> bool:
+    """Whether some method turns a flag into its opposite: `self.even = not self.even`, `self.even ^= True`."""
+    bases = [base for base in machine.project.mro(decl) if isinstance(base, ClassDecl)]
+    binding = [method for base in bases for method in _binders(machine, base).get(name, ()) if method.name != "__init__"]
+    return any(_flips(each, name) for method in binding for each in nested(method.body))
+
+
+def _flips(node: ast.AST, name: str) -> bool:
+    match node:
+        case ast.AugAssign(target=ast.Attribute(attr=attr), op=ast.BitXor()):
+            return attr == name
+        case ast.Assign(targets=[ast.Attribute(attr=attr)], value=ast.UnaryOp(op=ast.Not(), operand=operand)):
+            return attr == name and isinstance(operand, ast.Attribute) and operand.attr == name
+    return False
+
+
 def _counts(machine: Machine, base: ClassDecl, name: str) -> bool:
     key = (base, name)
     known = machine.read.counted.get(key)

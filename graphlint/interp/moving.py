@@ -58,7 +58,21 @@ def is_undone(decl: FunctionDecl, text: str) -> bool:
 
 def sure_to_stay(decl: FunctionDecl | None, text: str) -> Confidence:
     """How sure it is that what a function counts is not taken back by it."""
-    return Confidence.POSSIBLE if decl is not None and is_undone(decl, text) else Confidence.CERTAIN
+    is_back = decl is not None and (is_undone(decl, text) or _starts_over(decl, text))
+    return Confidence.POSSIBLE if is_back else Confidence.CERTAIN
+
+
+def _starts_over(decl: FunctionDecl, text: str) -> bool:
+    """Whether every call of a function binds what it counts to a constant: it counts within the call."""
+    body = decl.node.body if isinstance(decl.node.body, list) else []
+    bound = [each for each in body if isinstance(each, ast.Assign) and isinstance(each.value, ast.Constant)]
+    lines = [each.lineno for each in bound if any(spelled(target) == text for target in each.targets)]
+    left = [each.lineno for each in decl.every(ast.Return)] if lines else []
+    return any(all(not first < each < line for each in left) for line in lines for first in _counted(decl, text))
+
+
+def _counted(decl: FunctionDecl, text: str) -> list[int]:
+    return [each.lineno for each in decl.every(ast.AugAssign) if spelled(each.target) == text]
 
 
 ENDS = ("__enter__", "__exit__")

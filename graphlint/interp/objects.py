@@ -18,7 +18,7 @@ from graphlint.interp.fields import constructor, field_at, fill, held
 from graphlint.interp.frame import Frame, Summary
 from graphlint.interp.late import explore
 from graphlint.interp.makers import passed
-from graphlint.interp.members import is_counter, late_writers
+from graphlint.interp.members import is_counter, is_flipped, late_writers
 from graphlint.interp.naming import is_host
 from graphlint.interp.record import Record, as_brought
 from graphlint.interp.room import DEEPEST_CONSTRUCTION
@@ -28,6 +28,7 @@ from graphlint.project import ClassDecl, FunctionDecl, Outside, Symbol, assigned
 from graphlint.syntax import last_called, refuses
 from graphlint.values import (
     EITHER,
+    MOVING,
     Arguments,
     Bool,
     Candidate,
@@ -211,7 +212,7 @@ def _written(machine: Machine, value: Instance, record: Record, name: str) -> Va
             first = filled(machine, value, name, first)
     if isinstance(first, Bool) and not record.building:
         # A flag stays one, whoever switches it.
-        return EITHER
+        return MOVING if not value.fresh and is_flipped(machine, value.decl, name) else EITHER
     if isinstance(first, Union) and _is_registered(record, name):
         # What decides that it is registered decides as well whether it was made as a parameter.
         first = without_host(first) or first

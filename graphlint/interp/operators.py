@@ -13,6 +13,7 @@ from graphlint.interp.conditions import test
 from graphlint.interp.frame import Frame, State, expression
 from graphlint.interp.frozen import note_formatted, note_frozen, note_repeated
 from graphlint.interp.left_behind import doubt_kept
+from graphlint.interp.picked import moving
 from graphlint.interp.untraced import array_among
 from graphlint.interp.warmth import product
 from graphlint.types import Confidence, Target
@@ -260,6 +261,8 @@ def eval_conditional(frame: Frame, node: ast.IfExp) -> Value:
     frame.restore(before)
     frame.chosen = found = doubt_kept(node, found)
     frame.chosen_on = reached
+    if outcome.moves and len(found) > 1:
+        return moving(frame, found, node)
     return join_all(found) if found else Unknown()
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from graphlint.events import FrozenScalar
 from graphlint.interp.frame import Frame
-from graphlint.syntax import last, last_called, stands_in
+from graphlint.syntax import last, stands_in
 from graphlint.types import Confidence
 from graphlint.values import tensors_in
 
@@ -15,11 +15,8 @@ TELLING = frozenset({"critical", "debug", "error", "exception", "info", "log", "
 """Calls that tell somebody something, and compute nothing."""
 
 
-def note_steered(frame: Frame, node: ast.Compare) -> None:
-    """`if self.calls % 4 == 0:`, with an arm that does more than to tell somebody; one side is a number that moves."""
-    # A container that is asked how much it holds is filled in the first calls, and full by the time of the capture.
-    if any(last_called(each) == "len" for each in (node.left, *node.comparators)):
-        return
+def note_steered(frame: Frame, node: ast.expr) -> None:
+    """`if self.calls % 4 == 0:`, with an arm that does more than to tell somebody: the answer moves from call to call."""
     decl = frame.summary.decl
     # A function that computes with numbers alone gives one, of which is told where a kernel takes it.
     if decl is None or not any(True for each in list(frame.env.values()) for _ in tensors_in(each, 1)):

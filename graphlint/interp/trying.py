@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from graphlint.interp.frame import Frame, State, statement
 from graphlint.syntax import TRIES, last, walk
 from graphlint.types import Confidence
-from graphlint.values import EITHER, Bool, Nothing, Opaque, Seq, Table, Value
+from graphlint.values import EITHER, MOVING, Bool, Nothing, Opaque, Seq, Table, Value
 
 ANY = "BaseException"
 
@@ -103,7 +103,7 @@ def keep_answers(frame: Frame, node: ast.Try, handler: ast.ExceptHandler, tried:
     asked = {name for each in node.body for name in _given(each, ast.Call)}
     for name in asked.intersection(name for each in handler.body for name in _given(each, ast.Constant)):
         answer = tried.get(name)
-        if isinstance(answer, Bool) and answer is not EITHER:
+        if isinstance(answer, Bool) and answer not in (EITHER, MOVING):
             frame.env[name] = answer
 
 

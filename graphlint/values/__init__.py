@@ -40,6 +40,7 @@ from graphlint.values.containers import (
 from graphlint.values.plain import (
     EITHER,
     FALSE,
+    MOVING,
     READ_BACK,
     TRUE,
     Bool,
@@ -56,6 +57,7 @@ from graphlint.values.plain import (
 __all__ = [
     "EITHER",
     "FALSE",
+    "MOVING",
     "READ_BACK",
     "TRUE",
     "Arguments",

@@ -135,3 +135,5 @@ class DtypeValue(Value):
 TRUE = Bool(Target.BOTH, Target.NONE, Origin.CONST)
 FALSE = Bool(Target.NONE, Target.BOTH, Origin.CONST)
 EITHER = Bool(Target.BOTH, Target.BOTH, Origin.CONFIG)
+MOVING = Bool(Target.BOTH, Target.BOTH, Origin.STATE)
+"""What calls turn into its opposite."""
