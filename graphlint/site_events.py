@@ -296,10 +296,14 @@ class CompiledClone(Event):
 
 @fact
 class DerivedInput(Event):
-    """New data are written into the source of a copy that was made before the capture; the graph reads the copy."""
+    """New data are written into the source of a copy that was made before the capture; the graph reads the copy.
+
+    `source` is what writes them, where the event stands at the code that filled the copy and that replays pass over.
+    """
 
     target: str
     copy: str
+    source: str = ""
 
 
 @fact

@@ -49,6 +49,12 @@ from graphlint.types import Finding
 
 @rule("GL524", on=DerivedInput, predicts="stale")
 def derived_input(event: DerivedInput) -> Finding | None:
+    if event.source:
+        return finding(
+            event,
+            f"`{event.target}` is passed over by the capture; replays read what it made before `{event.source}`",
+            help="make it again in place before each replay, or inside the region on every call",
+        )
     return finding(
         event,
         f"`{event.target}` writes into the source of a copy; the graph reads the copy made before the capture",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import enum
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from graphlint.project import Module
 from graphlint.site.things import Slot, Thing
@@ -123,13 +124,22 @@ class Act:
             frame = frame.caller
         return tuple(reversed(steps))
 
-    @property
-    def origin(self) -> tuple[Module, ast.AST]:
-        """The place in the root function that led here."""
-        frame, node = self.frame, self.node
-        while frame.caller is not None and frame.node is not None:
-            node, frame = frame.node, frame.caller
-        return frame.module, node
+
+def outward(act: Act) -> Iterator[Act]:
+    """An act, and the calls that led to it, innermost first."""
+    yield act
+    while act.frame.caller is not None and act.frame.node is not None:
+        act = replace(act, node=act.frame.node, frame=act.frame.caller)
+        yield act
+
+
+def side_by_side(one: Act, other: Act) -> tuple[Act, Act]:
+    """Two acts as the innermost run has them that led to both."""
+    for outer in outward(one):
+        for beside in outward(other):
+            if beside.frame is outer.frame:
+                return outer, beside
+    return one, other
 
 
 LONGEST = 60

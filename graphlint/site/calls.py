@@ -11,7 +11,7 @@ from graphlint.site.acts import Frame, Verb
 from graphlint.site.construct import construct
 from graphlint.site.members import attribute, inherited
 from graphlint.site.methods import method
-from graphlint.site.names import CONSTRUCTORS, NUMBERS, REFERENCE, SAME
+from graphlint.site.names import CONSTRUCTORS, COPIED, NUMBERS, REFERENCE, SAME
 from graphlint.site.spawning import HANDING, run_by
 from graphlint.site.things import Kind, Scope, Slot, Thing
 from graphlint.site.walker import DEEPEST, Walker
@@ -266,7 +266,7 @@ def _outside(walker: Walker, name: str, given: Given, node: ast.Call) -> Thing:
         return walker.thing(Kind.NUMBER, node)
     if name in SAME | REFERENCE and given.places:
         return given.places[0]
-    if name == "builtins.dict":
+    if name in COPIED or name in SAME:
         return _copied(walker, given, node)
     return construct(walker, name, given.places, given.names, node)
 

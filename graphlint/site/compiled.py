@@ -12,7 +12,7 @@ from graphlint.site.acts import Act, Frame, Verb, span, text
 from graphlint.site.learning import waits
 from graphlint.site.names import GRAPH_MODES
 from graphlint.site.readout import CAPTURED, ONLY_COMPILED
-from graphlint.site.reuse import reuses
+from graphlint.site.reuse import is_next_round, reuses
 from graphlint.site.story import Story, tell
 from graphlint.site.things import Kind, Thing
 from graphlint.site_events import (
@@ -124,7 +124,7 @@ def overwritten(story: Story) -> Told:
     for reuse in reuses(story, Kind.COMPILED):
         if not has_graphs(reuse.callee) or waits(story, reuse.again):
             continue
-        act = reuse.keep or reuse.again
+        act = reuse.place
         yield of_compiled(reuse.callee, act), tell(CompiledOverwritten, act, target=act.text, targets=Target.COMPILE)
         if reuse.read is not None:
             yield (
@@ -219,7 +219,7 @@ def growing(story: Story) -> Told:
         before = earlier.setdefault(id(act.node), act)
         if (
             before is not act
-            and _is_next_round(before, act)
+            and is_next_round(before, act)
             and any(_lengthens(new, old) for new in _given(act) for old in _given(before))
         ):
             yield of_compiled(act.thing, act), tell(CompiledDynamic, act, call=act.text, grows=True, targets=Target.COMPILE)
@@ -227,12 +227,6 @@ def growing(story: Story) -> Told:
 
 def _given(act: Act) -> list[Thing]:
     return [] if act.other is None else list(act.other.slots.values())
-
-
-def _is_next_round(before: Act, act: Act) -> bool:
-    """Whether a loop has come round from one act to another: two calls have two lengths, and each has a graph."""
-    rounds = {id(layer.node): layer.round for layer in before.layers}
-    return any(rounds.get(id(layer.node), layer.round) != layer.round for layer in act.layers)
 
 
 def _lengthens(new: Thing, old: Thing) -> bool:

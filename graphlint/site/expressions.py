@@ -204,10 +204,9 @@ def _membership(walker: Walker, node: ast.Compare) -> Thing:
 def _operation(walker: Walker, node: ast.expr) -> Thing:
     parts = [walker.evaluate(child) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
     walker.read(node, *parts, name="operator")
-    if any(part.kind is Kind.TENSOR for part in parts):
-        return walker.thing(Kind.TENSOR, node)
+    is_tensor = any(part.kind is Kind.TENSOR for part in parts)
     is_plain = all(part.kind in (Kind.NUMBER, Kind.CONSTANT, Kind.NONE) for part in parts)
-    made = walker.thing(Kind.NUMBER if is_plain else Kind.UNKNOWN, node)
+    made = walker.thing(Kind.TENSOR if is_tensor else Kind.NUMBER if is_plain else Kind.UNKNOWN, node)
     made.made_by = tuple(parts)
     return made
 

@@ -153,5 +153,5 @@ def _sample(making: Thing) -> str:
 def overwritten(story: Story) -> Told:
     """A second call before the first result was used."""
     for reuse in reuses(story, Kind.GRAPHED):
-        act = reuse.keep or reuse.again
+        act = reuse.place
         yield _region(reuse.again), tell(GraphedOverwritten, act, target=act.text)

@@ -13,7 +13,7 @@ from graphlint.site.acts import Act, Frame, Verb
 from graphlint.site.branches import fills
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import STATE, Kind, Scope, Slot, Thing
-from graphlint.site_events import DerivedInput, EntryRebound, InputDies, InputNotRefreshed, InputRebound, RefreshMissesInput
+from graphlint.site_events import EntryRebound, InputDies, InputNotRefreshed, InputRebound, RefreshMissesInput
 from graphlint.syntax import last, last_called, receiver_name, stored, walk
 from graphlint.types import Region
 
@@ -289,20 +289,6 @@ def _parameters(story: Story, frame: Frame) -> set[str]:
         return set()
     own = receiver_name(node) if class_prefix(frame.module, node) else ""
     return {each.arg for each in [*node.args.args, *node.args.kwonlyargs]} - {own}
-
-
-def derived(story: Story) -> Told:
-    """New data for the source of a cast that the graph reads."""
-    for captured in story.captures:
-        copies = {id(source.owner): thing for thing in captured.reads.values() for source in thing.made_by[:1]}
-        for index, act in story.between(captured.end, len(story.acts), Verb.WRITE):
-            copy = copies.get(id(act.thing.owner))
-            replay = story.next_replay(captured, index) if copy is not None else None
-            if copy is None or replay is None or id(act.thing.owner) in captured.reads or copy.kind is Kind.CONTAINER:
-                continue
-            around = story.between(captured.end, replay, Verb.WRITE)
-            if not any(later.thing.owner is copy for _, later in around) and not story.is_captured(index):
-                yield region(captured, story.acts), tell(DerivedInput, act, target=act.text, copy=copy.name or "a copy")
 
 
 def dying(story: Story) -> Told:

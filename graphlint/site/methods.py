@@ -135,7 +135,7 @@ def _tensor(walker: Walker, receiver: Thing, name: str, places: Places, node: as
     if name == "clone":
         return duplicate(walker, receiver, node, 6)
     made = walker.thing(Kind.TENSOR if receiver.kind is Kind.TENSOR else Kind.UNKNOWN, node, name)
-    made.made_by = (receiver,)
+    made.made_by = (receiver, *places)
     return made
 
 

@@ -123,6 +123,8 @@ PUTTING = frozenset(
 SAME = frozenset(
     {"builtins.list", "builtins.tuple", "builtins.sorted", "builtins.reversed", "builtins.iter", "builtins.set"}
 )
+COPIED = frozenset({"builtins.dict", "collections.deque", "collections.OrderedDict"})
+"""What makes a container of its own, empty or with what another one holds."""
 NUMBERS = frozenset({"builtins.len", "builtins.range", "builtins.id", "builtins.hash", "builtins.ord"})
 REFERENCE = frozenset({"weakref.ref", "weakref.proxy", "typing.cast", "copy.copy"})
 

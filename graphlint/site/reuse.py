@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
 from graphlint.captors import class_prefix
 from graphlint.record import NamedTuple
-from graphlint.site.acts import Act, Frame, Verb
+from graphlint.site.acts import Act, Frame, Verb, outward, side_by_side
 from graphlint.site.inputs import root
 from graphlint.site.story import Story
 from graphlint.site.things import Kind, Thing
+from graphlint.syntax import walk
 
 
 class Reuse(NamedTuple):
@@ -22,6 +24,23 @@ class Reuse(NamedTuple):
     read: Act | None
     keep: Act | None
 
+    @property
+    def place(self) -> Act:
+        """The call, seen from where the results are kept; what keeps them, if that stands around it or in another run."""
+        call, keep = self.again, self.keep
+        if keep is None:
+            return call
+        near = _in_function(call, keep.frame.body)
+        if near is not None:
+            return keep if any(each is near.node for each in walk(keep.node)) else near
+        call, keep = side_by_side(call, keep)
+        return call if call.node is not keep.node and is_next_round(keep, call) else self.keep or call
+
+
+def _in_function(act: Act, body: ast.AST | None) -> Act | None:
+    """An act as a function has it that led to it."""
+    return next((each for each in outward(act) if each.frame.body is body), None)
+
 
 def reuses(story: Story, kind: Kind) -> Iterator[Reuse]:
     """Every result of a callee of one kind that outlives the next call."""
@@ -30,12 +49,22 @@ def reuses(story: Story, kind: Kind) -> Iterator[Reuse]:
         if act.verb is Verb.CALL and act.thing.kind is kind:
             calls.setdefault(id(act.thing), []).append(index)
     for places in calls.values():
+        kept: set[ast.AST] = set()
         for first, again in pairwise(places):
             if kind is Kind.COMPILED and _is_one_step(story, first, again):
                 continue
             found = _after(story, first, again, len(story.acts))
-            if found is not None:
+            # Of what one statement keeps, a later run of the function says nothing new.
+            if found is not None and (found.read is not None or found.keep is None or found.keep.node not in kept):
                 yield found
+            if found is not None and found.keep is not None:
+                kept.add(found.keep.node)
+
+
+def is_next_round(before: Act, again: Act) -> bool:
+    """Whether a loop has come round between two acts."""
+    rounds = {id(layer.node): layer.round for layer in before.layers}
+    return any(rounds.get(id(layer.node), layer.round) != layer.round for layer in again.layers)
 
 
 MARKS = "cudagraph_mark_step_begin"

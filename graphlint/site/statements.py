@@ -109,6 +109,8 @@ def _augmented(walker: Walker, node: ast.AugAssign) -> bool:
     if value.kind is Kind.CONTAINER:
         for thing in value.slots.values():
             walker.act(Verb.KEEP, node, thing, other=before, name="+=")
+            if before.kind is Kind.CONTAINER:
+                before.slots[f"[{len(before.slots)}]"] = thing
     if before.kind in (Kind.NUMBER, Kind.CONSTANT) and value.kind is not Kind.TENSOR:
         assign(walker, node.target, walker.thing(Kind.NUMBER, node), node)
     else:

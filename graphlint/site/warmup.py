@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from graphlint.events import Event
-from graphlint.site.acts import Act, Verb, span, text
+from graphlint.site.acts import Act, Verb, side_by_side
+from graphlint.site.advancing import advances
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
 from graphlint.site_events import WarmupMissing, WarmupMovesState
@@ -43,9 +44,6 @@ HANDLES = frozenset(
 Not `BatchNorm1d`, which leaves rows of features to kernels of torch's own, nor the recurrent layers, which were captured.
 """
 
-ACCUMULATES = frozenset(
-    ["+=", "-=", "*=", "add_", "sub_", "mul_", "lerp_", "addcmul_", "addcdiv_", "index_add_", "scatter_add_"]
-)
 RESTORES = frozenset(
     ["load_state_dict", "reset_running_stats", "reset_parameters", "reset", "reset_state", "reset_cache", "reset_stats"]
 )
@@ -113,8 +111,8 @@ def moves_state(story: Story) -> Told:
                 continue
             if _has_twin(story, captured, act):
                 continue
-            module, node = act.origin
-            where, told = span(module, node), text(module, node)
+            here, _ = side_by_side(act, story.acts[captured.begin])
+            where, told = here.span, here.text
             yield region(captured, story.acts), _event(where, told, _what(act))
 
 
@@ -143,32 +141,35 @@ def _what(act: Act) -> str:
     """The state an act moves; "" when it moves none."""
     if act.verb is Verb.CALL and act.thing.kind is Kind.MODULE and "BatchNorm" in act.thing.name:
         return "running statistics" if act.name == "training" else ""
-    if act.verb is Verb.WRITE and act.name in ACCUMULATES and act.frame.caller is not None and act.thing.name:
+    if act.verb is Verb.WRITE and act.frame.caller is not None and act.thing.name:
         is_state = act.thing.owner.kind in (Kind.TENSOR, Kind.UNKNOWN) and not act.thing.owner.is_argument
-        return "state" if is_state and _is_attribute(act) else ""
+        return "state" if is_state and advances(act) else ""
     return ""
-
-
-def _is_attribute(act: Act) -> bool:
-    written = act.text.replace(" ", "")
-    return written.startswith("self.")
 
 
 def _is_restored(story: Story, captured: Captured, index: int, moved: Act) -> bool:
     first = next(story.replays(captured), len(story.acts))
-    for _, act in story.between(index, first, Verb.METHOD, Verb.WRITE, Verb.CALL):
-        if act.verb is Verb.METHOD and act.name in RESTORES:
-            return True
-        if (
-            act.verb is Verb.CALL
-            and act.name == ""
-            and act.thing.kind is Kind.FUNCTION
-            and act.thing.name.startswith(("restore", "reset"))
-        ):
-            return True
-        if act.verb is Verb.WRITE and (_is_parameter(act.thing) or _undoes(act, moved)):
-            return True
-    return False
+    return any(
+        _puts_back(act) and not _is_elsewhere(act, moved)
+        if act.verb is not Verb.WRITE
+        else _is_parameter(act.thing) or _undoes(act, moved)
+        for _, act in story.between(index, first, Verb.METHOD, Verb.WRITE, Verb.CALL)
+    )
+
+
+def _puts_back(act: Act) -> bool:
+    if act.verb is Verb.METHOD:
+        return act.name in RESTORES
+    is_function = act.name == "" and act.thing.kind is Kind.FUNCTION
+    return is_function and act.thing.name.startswith(("restore", "reset"))
+
+
+def _is_elsewhere(act: Act, moved: Act) -> bool:
+    """Whether a call puts back the state of an object that does not hold what was moved."""
+    owner = act.thing.base if act.verb is Verb.CALL else act.thing
+    if owner is None or owner.kind not in (Kind.INSTANCE, Kind.MODULE) or owner.decl is None:
+        return False
+    return not any(part is moved.thing.owner for part in owner.family())
 
 
 def _is_parameter(thing: Thing) -> bool:
@@ -177,4 +178,4 @@ def _is_parameter(thing: Thing) -> bool:
 
 
 def _undoes(act: Act, moved: Act) -> bool:
-    return act.thing.owner is moved.thing.owner and act.name in ("zero_", "fill_", "copy_")
+    return act.thing.owner is moved.thing.owner and act.name in ("zero_", "fill_", "copy_") and not advances(act)
