@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import re
+import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from types import ModuleType
 
@@ -101,3 +103,21 @@ def test_every_rule_file_declares_one_rule_of_its_name() -> None:
         for module in packs.modules(pack):
             name = module.__name__.rpartition(".")[2].replace("_", "-")
             assert [rule.name for rule in registry.declared(module)] == [name], f"{module.__file__}"
+
+
+def test_what_an_earlier_build_left_is_not_built_again(tmp_path: Path) -> None:
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, tmp_path)
+    for package in on_disk():
+        folder = tmp_path / ("rules" if package == "graphlint_rules" else package.replace(".", "/"))
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "__init__.py").touch()
+    left = tmp_path / "build" / "lib" / "graphlint_rules" / "retired.py"
+    left.parent.mkdir(parents=True)
+    left.touch()
+    build = "from setuptools import build_meta; print(build_meta.build_wheel('dist'))"
+    subprocess.run([sys.executable, "-c", build], cwd=tmp_path, capture_output=True, check=True)
+    (wheel,) = (tmp_path / "dist").glob("*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    assert "graphlint_rules/__init__.py" in names
+    assert "graphlint_rules/retired.py" not in names
