@@ -314,11 +314,13 @@ def by_place(report: RegionReport) -> tuple[str, int, str]:
 def validate(config: Config, registry: Registry) -> None:
     """Refuse selectors that select nothing; raises `UsageError`."""
     per_file = [code for _, codes in config.per_file_ignores for code in codes]
-    for word in (*config.select, *config.ignore, *per_file):
-        if not word:
-            raise UsageError("an empty word selects every rule", "write codes, prefixes such as `GL1`, or names")
-        if not any(page.name == word or page.code.startswith(word) for page in registry.pages):
-            raise UsageError(f"no rule has the code or name `{word}`", registry.hint(word))
+    for key, words in (("select", config.select), ("ignore", config.ignore), ("per-file-ignores", per_file)):
+        where = f", which `{key}` in `{os.path.basename(config.origin)}` names" if key in config.said else ""
+        for word in words:
+            if not word:
+                raise UsageError("an empty word selects every rule", "write codes, prefixes such as `GL1`, or names")
+            if not any(page.name == word or page.code.startswith(word) for page in registry.pages):
+                raise UsageError(f"no rule has the code or name `{word}`{where}", registry.hint(word))
 
 
 def read_all(files: Iterable[Found], unsaved: Mapping[str, bytes] = MappingProxyType({})) -> Read:

@@ -81,6 +81,8 @@ def test_what_contradicts_itself_is_refused(folder: Path, arguments: tuple[str, 
     [
         (b'select = [""]', "an empty word selects every rule"),
         (b'rules = [""]', "`rules` holds an empty name"),
+        (b'ignore = ["GL777"]', "no rule has the code or name `GL777`, which `ignore` in `graphlint.toml` names"),
+        (b'[per-file-ignores]\n"a" = ["GL777"]', "`GL777`, which `per-file-ignores` in `graphlint.toml` names"),
         (b"cache-dir = 3", "`cache-dir` must be a string"),
         (b"\xff\xfe", "cannot be read: it is not UTF-8 text"),
         (b"[tool.graphlint]", "in `graphlint.toml` the keys stand by themselves"),
@@ -111,3 +113,10 @@ def test_confirm_refuses_before_it_runs_anything(folder: Path, arguments: tuple[
     (folder / "steps.py").write_text("open('ran', 'w')\ndef make():\n    return None\n")
     done = graphlint("confirm", "steps.py:make", *arguments, cwd=folder)
     assert (done.returncode, message in done.stderr, (folder / "ran").exists()) == (2, True, False)
+
+
+def test_a_code_of_the_command_line_is_not_taken_for_one_of_the_configuration(folder: Path) -> None:
+    (folder / "graphlint.toml").write_text('ignore = ["GL777"]\n')
+    done = graphlint("check", "--ignore", "GL778", cwd=folder)
+    assert done.stderr.startswith("graphlint: no rule has the code or name `GL778`\n")
+    assert graphlint("check", "--ignore", "GL1", "clean.py", cwd=folder).returncode == 0

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -73,13 +74,14 @@ def with_baseline(settings: Config, options: Mapping[str, object]) -> None:
 
 def overridden(settings: Config, options: Mapping[str, object]) -> Config:
     """The configuration with what was said on the command line."""
-    said: dict[str, object] = {key: WORDS[key][str(value)] for key in WORDS if (value := options.get(key))}
+    said: dict[str, Any] = {key: WORDS[key][str(value)] for key in WORDS if (value := options.get(key))}
     for key in ("select", "ignore"):
         given = split(options.get(key))
         if options.get(key) and not given:
             raise UsageError(f"`--{key}` is given no code", "write codes, prefixes such as `GL1`, or names")
         if given:
             said[key] = given
+            said["said"] = tuple(each for each in said.get("said", settings.said) if each != key)
     if options.get("torch_version") is not None:
         said["torch_version"] = _version(options["torch_version"])
     if options.get("exclude"):
