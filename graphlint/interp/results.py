@@ -109,7 +109,7 @@ def _tensor(frame: Frame, tree: grammar.Result, facts: Facts) -> Value:
         case grammar.Like(parameter, kind, rank):
             return placed(frame, facts, _map(facts.value(parameter), lambda t: _like(t, kind, rank, facts)))
         case grammar.Promote(parameters, kind, rank):
-            return placed(frame, facts, _promote(parameters, kind, rank, facts))
+            return placed(frame, facts, _promote(frame, parameters, kind, rank, facts))
         case grammar.Reduce(parameter, kind):
             return placed(frame, facts, _map(facts.value(parameter), lambda t: _reduce(t, kind, facts)))
         case grammar.New(kind, rank):
@@ -161,19 +161,30 @@ def _reduced_rank(rank: int | None, facts: Facts) -> int | None:
     return None
 
 
-def _promote(parameters: tuple[str, ...], kind: str, rank: grammar.Rank | None, facts: Facts) -> Value:
+def _promote(frame: Frame, parameters: tuple[str, ...], kind: str, rank: grammar.Rank | None, facts: Facts) -> Value:
     operands: list[Value] = []
     for parameter in parameters:
         value = facts.value(parameter)
         if value is not None:
             operands.extend(_operands(value))
     if not any(isinstance(operand, Tensor) for operand in operands):
+        if operands and all(isinstance(each, Number) for each in operands) and parameters[0].startswith("ctor."):
+            # Whoever makes a distribution of numbers has it draw where torch makes tensors of them.
+            return Tensor(default_place(frame), KINDS.get(kind, Kind.FLOAT), _rank_drawn(facts))
         operands.append(Tensor(Place.UNKNOWN, Kind.ANY, None, Confidence.LIKELY))
     new_kind = KINDS.get(kind) or promoted(
         *[operand for operand in operands if isinstance(operand, (Tensor, Number, Bool))]
     )
     new_rank = highest_rank(*operands) if rank is None else rank_of(rank, facts)
     return Tensor(place_of(*operands), new_kind, new_rank, surest(*operands))
+
+
+def _rank_drawn(facts: Facts) -> int | None:
+    """The rank of what a distribution of numbers draws: that of the shape it is asked for."""
+    asked = facts.value("sample_shape")
+    if asked is None:
+        return 0
+    return len(asked.items) if isinstance(asked, Seq) and asked.items is not None and asked.rest is None else None
 
 
 def _operands(value: Value) -> list[Value]:
