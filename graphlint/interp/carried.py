@@ -193,8 +193,9 @@ def _is_elsewhere(decl: FunctionDecl, node: ast.AST, other: ast.AST) -> bool:
 
 def _is_behind(decl: FunctionDecl, node: ast.AST, stores: list[ast.Subscript]) -> bool:
     """Whether one of some stores is made on every way to a node: in its block, or in one around it."""
-    blocks = [decl.node.body, *(block for each in decl.every(ast.If) for block in (each.body, each.orelse))]
-    blocks += [each.body for kind in (ast.For, ast.With) for each in decl.every(kind)]
+    blocks = [block for each in decl.every(ast.If) for block in (each.body, each.orelse)]
+    blocks += [*(each.body for each in decl.every(ast.For)), *(each.body for each in decl.every(ast.With))]
+    blocks += [decl.node.body] if isinstance(decl.node.body, list) else []
     return any(
         isinstance(each, ast.Assign) and any(store in each.targets for store in stores) and stands_in(block[at + 1 :], node)
         for block in blocks

@@ -1,4 +1,8 @@
-"""Branches that a number decides which calls move on: a replay goes the way of the capture for ever."""
+"""Branches that say nothing of what a graph holds, or too much.
+
+One that a number decides which calls move on goes the way of the capture for ever; one that leads to an error is no part
+of a run that can be captured.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,8 @@ from collections.abc import Sequence
 
 from graphlint.events import FrozenScalar
 from graphlint.interp.frame import Frame
-from graphlint.syntax import last, stands_in
+from graphlint.project import FunctionDecl
+from graphlint.syntax import last, spelled, stands_in
 from graphlint.types import Confidence
 from graphlint.values import tensors_in
 
@@ -47,3 +52,39 @@ def _idles(node: ast.stmt) -> bool:
         case ast.If():
             return not _works(node)
     return False
+
+
+def fails(decl: FunctionDecl | None, arm: Sequence[ast.stmt], test: ast.expr, holds: bool) -> bool:
+    """Whether an arm of an `if`, where its test holds or not, ends in an error: its own, or that of an assertion behind it.
+
+    if not x.is_contiguous():
+        print("not contiguous")
+    assert x.is_contiguous()
+    """
+    if not arm or decl is None:
+        return False
+    if isinstance(arm[-1], ast.Raise):
+        return not any(stands_in(each.body, arm[-1]) for each in decl.every(ast.Try))
+    if not _is_idle(arm):
+        return False
+    needed = _parts(test, holds)
+    behind = (each for each in decl.every(ast.Assert) if each.lineno > arm[-1].lineno)
+    return any(needed <= _parts(each.test, False) for each in behind)
+
+
+OPPOSED: tuple[tuple[type[ast.cmpop], type[ast.cmpop]], ...] = (
+    (ast.Eq, ast.NotEq), (ast.Is, ast.IsNot), (ast.In, ast.NotIn), (ast.Lt, ast.GtE), (ast.Gt, ast.LtE),
+)  # fmt: skip
+OPPOSITE = {one: other for pair in OPPOSED for one, other in (pair, pair[::-1])}
+
+
+def _parts(test: ast.expr, denied: bool) -> frozenset[str]:
+    """What must be true where a test holds, or where it does not; all of it, where that is several things."""
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            return _parts(inner, not denied)
+        case ast.BoolOp(op=op, values=values) if isinstance(op, ast.Or) is denied:
+            return frozenset().union(*(_parts(each, denied) for each in values))
+        case ast.Compare(left=left, ops=[op], comparators=[right]) if denied and type(op) in OPPOSITE:
+            return frozenset({spelled(ast.Compare(left, [OPPOSITE[type(op)]()], [right]))})
+    return frozenset({f"not {spelled(test)}" if denied else spelled(test)})

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from graphlint.interp.frame import Frame
 from graphlint.interp.members import methods
 from graphlint.interp.memo import BODY, ORELSE, REST, leaves
+from graphlint.interp.steered import fails
 from graphlint.modules import Assigned
 from graphlint.outline import mentions
 from graphlint.project import FunctionDecl, Module
@@ -31,7 +32,7 @@ CONVERTING = frozenset({"bool", "int", "str", "lower", "strip", "upper"})
 
 
 def shut_part(frame: Frame, node: ast.If) -> str:
-    """The part of an `if` that nothing opens where no variable of the environment is set; "" if it asks for more."""
+    """The part of an `if` that fails, or that nothing opens where no variable of the environment is set; "" for none."""
     known = frame.machine.shut.get(node)
     if known is None:
         known = frame.machine.shut[node] = _shut_part(frame, node)
@@ -39,6 +40,10 @@ def shut_part(frame: Frame, node: ast.If) -> str:
 
 
 def _shut_part(frame: Frame, node: ast.If) -> str:
+    if fails(frame.decl, node.body, node.test, True):
+        return BODY
+    if fails(frame.decl, node.orelse, node.test, False):
+        return ORELSE
     search = _Search(frame)
     answer = search.answer(frame.module, node.test, DEEPEST)
     if not search.found or answer is UNKNOWN:

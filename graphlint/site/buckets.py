@@ -60,12 +60,18 @@ def pools(story: Story) -> Told:
 
 
 def _is_sized(loop: ast.AST, act: Act) -> bool:
-    """Whether what a loop counts is handed to something in it, as a size would be; a comprehension is about its items."""
+    """Whether what a loop counts is handed to something in it, as a size would be; a comprehension is about its items.
+
+    A number that only picks an item, `layers[i](x)`, is no size where the loop counts from one to the next.
+    """
     if not isinstance(loop, ast.For):
         return not act.is_maybe
     names = {each.id for each in walk(loop.target) if isinstance(each, ast.Name)}
+    counts = isinstance(loop.iter, ast.Call) and last_called(loop.iter) == "range"
+    items = [each.slice for each in walk(loop) if counts and isinstance(each, ast.Subscript)]
+    picked = {id(part) for each in items if not _is_sliced(each) for part in walk(each)}
     used = (part for call in walk(loop) if isinstance(call, (ast.Call, ast.Slice)) for part in walk(call))
-    return any(isinstance(part, ast.Name) and part.id in names for part in used)
+    return any(isinstance(part, ast.Name) and part.id in names and id(part) not in picked for part in used)
 
 
 def _is_set_elsewhere(story: Story, captured: Captured) -> bool:

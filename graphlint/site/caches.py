@@ -81,7 +81,7 @@ def _is_unbounded(story: Story, function: FunctionDef, act: Act, cache: str) -> 
 
 def _asks(function: FunctionDef, cache: str) -> bool:
     """Whether a function looks whether the cache has an entry before it makes one."""
-    for node in walk(function):
+    for node in _own(function):
         match node:
             case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[held]) if ast.unparse(held) == cache:
                 return True
@@ -90,6 +90,16 @@ def _asks(function: FunctionDef, cache: str) -> bool:
             case ast.ExceptHandler(type=ast.expr() as caught) if "KeyError" in ast.unparse(caught):
                 return True
     return False
+
+
+def _own(function: FunctionDef) -> Iterator[ast.AST]:
+    """What stands in a function itself: another one that it makes has variables of its own, and runs when it is called."""
+    waiting: list[ast.AST] = [*function.body]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            waiting.extend(ast.iter_child_nodes(node))
 
 
 def _is_limited(function: FunctionDef, cache: str) -> bool:
@@ -107,7 +117,7 @@ def _resolved(key: ast.expr, function: FunctionDef) -> list[ast.AST]:
     """The parts of an expression, and of what its names were assigned in the function."""
     parts = list(walk(key))
     names = {node.id for node in parts if isinstance(node, ast.Name)}
-    for node in walk(function):
+    for node in _own(function):
         if isinstance(node, ast.Assign) and any(isinstance(each, ast.Name) and each.id in names for each in node.targets):
             parts += walk(node.value)
     return parts

@@ -246,7 +246,9 @@ def _graphed(walker: Walker, function: Thing, given: Given, node: ast.Call) -> T
     act.other = walker.thing(Kind.CONTAINER, node)
     act.other.slots = {f"[{place}]": thing for place, thing in enumerate(given.all)}
     if function.base is not None:
-        apply(walker, function.base, given, node)
+        returned = apply(walker, function.base, given, node)
+        if function.kind is Kind.COMPILED and any(returned is each for each in given.all):
+            return returned  # an argument comes back as the object it is, and no graph owns it
     else:
         walker.read(node, *given.all, name="argument")
     made = walker.thing(Kind.TENSOR, node)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from graphlint.events import Event
 from graphlint.site.acts import Act, Verb
 from graphlint.site.story import Captured, Story, region, tell
-from graphlint.site.things import Kind
+from graphlint.site.things import Kind, Thing
 from graphlint.site_events import GraphMisused
 from graphlint.syntax import TRIES, walk
 from graphlint.types import Region
@@ -60,12 +60,21 @@ NOTHING = ("", "")
 def _held(story: Story, captured: Captured, act: Act) -> tuple[str, str]:
     """Why a graph cannot take another capture, and the cure."""
     earlier = [each for each in story.captures if each.graph is captured.graph and each.end < captured.begin]
-    if not earlier or captured.graph.kind is not Kind.GRAPH or _is_choice(story, act):
+    if not earlier or captured.graph.kind is not Kind.GRAPH or _is_many(act, captured.graph) or _is_choice(story, act):
         return NOTHING
     before = earlier[-1]
     if _is_choice(story, story.acts[before.begin]) or _is_reset(story, captured, before.end, captured.begin):
         return NOTHING
     return "the graph holds an earlier capture", "make a `CUDAGraph` for each capture, or `reset()` this one first"
+
+
+def _is_many(act: Act, graph: Thing) -> bool:
+    """Whether a graph is what a comprehension makes: each of `graphs[i]` is another one."""
+    made = (each for each in walk(act.frame.module.source.tree) if isinstance(each, COMPREHENSIONS))
+    return any(part is graph.node for each in made for part in walk(each))
+
+
+COMPREHENSIONS = (ast.ListComp, ast.DictComp, ast.GeneratorExp)
 
 
 def _is_reset(story: Story, captured: Captured, first: int, last: int) -> bool:

@@ -229,8 +229,8 @@ COUNTING = frozenset({"range", "trange", "count"})
 
 def _unused_targets(captured: Captured, target: ast.expr, inside: list[Act]) -> set[str]:
     names = {node.id for node in ast.walk(target) if isinstance(node, ast.Name) and not node.id.startswith("_")}
-    bound = {act.slot for act in inside if act.verb is Verb.BIND and act.slot is not None}
-    if bound & set(captured.inputs):
+    binds = [(act.slot, act.thing) for act in inside if act.verb is Verb.BIND and act.slot is not None]
+    if {slot for slot, _ in binds} & set(captured.inputs) or any(thing is captured.graph for _, thing in binds):
         return set()
     written = [act for act in inside if act.verb is Verb.WRITE and id(act.thing.owner) in captured.reads]
     if not written:
