@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import TypeVar
 
 from graphlint.events import GraphBreak, HostArgument, HostCast, HostCompare, HostMutation
 from graphlint.interp.callbacks import compared, keyed
@@ -16,7 +17,7 @@ from graphlint.interp.handlers import device_tensor, first, function
 from graphlint.interp.results import origin_of_read
 from graphlint.interp.specials import converted, special
 from graphlint.interp.untraced import ask
-from graphlint.syntax import spelled
+from graphlint.syntax import last, last_called, spelled, stands_in, stored, walk
 from graphlint.types import Target
 from graphlint.values import (
     EITHER,
@@ -41,6 +42,7 @@ from graphlint.values import (
     tensors_in,
 )
 
+N = TypeVar("N", bound=ast.AST)
 INDICES = frozenset({"bin", "hex", "oct", "chr"})
 MATH = "ceil floor sqrt log log2 log10 exp pow sin cos tan atan atan2 hypot fabs isnan isinf isfinite gcd trunc comb erf"
 
@@ -262,11 +264,36 @@ def _is_kept(frame: Frame, source: ast.expr) -> bool:
     """Whether an iterator outlives the call: a variable of the file, or an attribute of what the call was given."""
     match source:
         case ast.Name(id=name):
-            return name not in frame.env and frame.scope.find(name) is None and name in frame.module.symbols
+            if name in frame.env:
+                return _is_of_around(frame, name, source)
+            around = frame.scope.find(name)
+            return not frame.scope.ends_with(name) if around is not None else name in frame.module.symbols
         case ast.Attribute(value=ast.Name(id=name)):
             owner = frame.env.get(name)
             return owner is not None and any(isinstance(each, Instance) and not each.fresh for each in members(owner))
     return False
+
+
+def _is_of_around(frame: Frame, name: str, source: ast.expr) -> bool:
+    """Whether a variable that a capture block reads was bound before the block, and not to the parts of a module."""
+    if not frame.recording or frame.summary.decl is not None:
+        return False
+    bound = [each for each in _every(frame, ast.Assign) if any(last(to) == name for to in stored(each))]
+    if any(last_called(each.value) in OF_MODULES for each in bound):
+        return False
+    blocks = (each for each in _every(frame, ast.With) if stands_in(each.body, source))
+    return not any(stands_in(block.body, each) for block in blocks for each in bound)
+
+
+def _every(frame: Frame, kind: type[N]) -> list[N]:
+    """All nodes of one kind in the function, or in the file."""
+    if frame.decl is not None:
+        return frame.decl.every(kind)
+    return [each for each in walk(frame.module.source.tree) if isinstance(each, kind)]
+
+
+OF_MODULES = frozenset({"parameters", "buffers", "modules", "children", "named_parameters", "named_buffers"})
+"""Methods whose iterators give what is there for every replay."""
 
 
 @function("builtins.slice")
