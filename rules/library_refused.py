@@ -28,6 +28,7 @@ from graphlint.types import Finding
 CURES = {
     "not made with `capturable=True`": "make the optimizer with `capturable=True`",
     "makes its handle on first use": "run it once before the capture, as a warm-up on a side stream does",
+    "takes no other seed": "seed outside the region; register a generator with the graph for draws that must repeat",
     "records graphs of its own": "compile it without graphs, or call it outside the region",
 }
 _OTHERWISE = "call it outside the region, or choose an operation that can be recorded"

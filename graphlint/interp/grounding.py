@@ -19,6 +19,7 @@ from graphlint.events import (
     LibraryRefused,
     Synchronize,
 )
+from graphlint.interp.seeding import SET, reseeded
 from graphlint.interp.untraced import HELD, KEPT_OUT
 from graphlint.interp.wrapped import OWN_GRAPHS
 from graphlint.types import Confidence, Target
@@ -33,6 +34,8 @@ def grounded(events: tuple[Event, ...]) -> tuple[Event, ...]:
         events = _told_once(events)
     if not any(isinstance(event, BackwardRun) for event in events):
         events = tuple(event for event in events if not (isinstance(event, LibraryRead) and event.backward))
+    if any(isinstance(event, HostMutation) and event.why == SET for event in events):
+        events = reseeded(events)
     if any(isinstance(event, HostMutation) and event.confidence is not Confidence.POSSIBLE for event in events):
         return events
     return tuple(event for event in events if not (isinstance(event, FrozenScalar) and event.what == "number"))

@@ -12,7 +12,7 @@ from graphlint import events
 from graphlint.effects import grammar
 from graphlint.effects.grammar import Effect, Row
 from graphlint.effects.table import happens
-from graphlint.interp import untraced, warmth
+from graphlint.interp import seeding, untraced, warmth
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
 from graphlint.interp.moving import sets_back
@@ -148,6 +148,9 @@ def _seed(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, s
     That of the device is not: what the region drew has moved it on in every replay.
     """
     kept = not row.name.startswith("torch.cuda.") and sets_back(frame.summary.decl, short(row))
+    if not kept and effect.why == seeding.SET and seeding.reseeds(frame, facts.value("seed"), node):
+        frame.emit(events.LibraryRefused, node, Confidence.LIKELY, call=short(row), why=seeding.REFUSED)
+        return
     _state(frame, row, effect, facts, node, min(sure, Confidence.POSSIBLE if kept else Confidence.LIKELY))
 
 
