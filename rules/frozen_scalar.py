@@ -52,7 +52,7 @@ def frozen_scalar(event: FrozenScalar) -> Finding | None:
         return finding(
             event,
             f"`{event.text}` picks by what calls move on: every replay has what the capture picked",
-            help="keep one tensor and index it on the device, or copy what is picked into a fixed tensor before each replay",
+            help="index one tensor on the device, or copy what is picked into a fixed tensor before each replay",
         )
     return finding(
         event,
