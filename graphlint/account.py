@@ -81,23 +81,26 @@ def parts(account: Account) -> dict[str, Part]:
         file: Part(
             tuple(found),
             tuple(broken),
-            needed((*found, *broken), account.lines),
+            needed((*found, *broken), account.lines, marked(account) if file == account.file else ()),
             account.marks if file == account.file else None,
         )
         for file, (found, broken) in said.items()
     }
 
 
-def needed(findings: Iterable[Finding], lines: Lines) -> dict[str, dict[int, str]]:
-    """The lines that findings point to, of those at hand."""
+def needed(findings: Iterable[Finding], lines: Lines, besides: Iterable[Span] = ()) -> dict[str, dict[int, str]]:
+    """The lines that findings, and other places, point to, of those at hand."""
     wanted: dict[str, dict[int, str]] = {}
-    for finding in findings:
-        for span in spans(finding):
-            text = lines.get(span.file, {})
-            wanted.setdefault(span.file, {}).update(
-                (each, text[each]) for each in (span.line, span.end_line) if each in text
-            )
+    for span in (*(span for each in findings for span in spans(each)), *besides):
+        text = lines.get(span.file, {})
+        wanted.setdefault(span.file, {}).update((each, text[each]) for each in (span.line, span.end_line) if each in text)
     return wanted
+
+
+def marked(account: Account) -> Iterator[Span]:
+    """The places of a file's marks, of which something may have to be said."""
+    if account.marks is not None:
+        yield from (each.span for each in (*account.marks.marks, *account.marks.notices))
 
 
 def spans(finding: Finding) -> Iterator[Span]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import Protocol
 
 from graphlint import suppress
-from graphlint.account import Account, Told, joined, spans
+from graphlint.account import Account, Told, joined, marked, spans
 from graphlint.config import Config
 from graphlint.discover import Found
 from graphlint.errors import Unreadable
@@ -105,16 +106,8 @@ class Judge(NamedTuple):
         found, regions = joined(told)
         # A mark may accept what another file finds here, so marks are read whether or not something was found.
         marks = suppress.marks(source, self.registry.words, self.config.require_reasons) if comments(source) else None
-        return Account(
-            source.name,
-            found,
-            tuple(broken),
-            regions,
-            _lines((*found, *broken), texts),
-            marks,
-            source.cells,
-            *ledger.classes(source.name),
-        )
+        account = Account(source.name, found, tuple(broken), regions, {}, marks, source.cells, *ledger.classes(source.name))
+        return replace(account, lines=_lines(account, texts))
 
 
 def _unfinished(region: Region, failure: Exception) -> Finding:
@@ -124,12 +117,11 @@ def _unfinished(region: Region, failure: Exception) -> Finding:
     return internal(failure, region.span, f"interpreting `{region.name}`; it was not checked to its end")
 
 
-def _lines(findings: Iterable[Finding], texts: Texts) -> dict[str, dict[int, str]]:
-    """The lines that findings point to."""
+def _lines(account: Account, texts: Texts) -> dict[str, dict[int, str]]:
+    """The lines that findings and marks point to."""
     wanted: dict[str, set[int]] = {}
-    for each in findings:
-        for span in spans(each):
-            wanted.setdefault(span.file, set()).update((span.line, span.end_line))
+    for span in (*(span for each in (*account.found, *account.broken) for span in spans(each)), *marked(account)):
+        wanted.setdefault(span.file, set()).update((span.line, span.end_line))
     return {file: texts.some(file, numbers) for file, numbers in sorted(wanted.items()) if file in texts}
 
 

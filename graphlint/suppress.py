@@ -18,6 +18,7 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from graphlint.errors import near
 from graphlint.notices import NO_REASON, UNKNOWN_CODE, UNUSED, notice
 from graphlint.record import NamedTuple
 from graphlint.source import Comment, Source, comments, lines
@@ -86,9 +87,9 @@ def marks(source: Source, names: Mapping[str, str], need_reasons: bool = False) 
 def _ignore(match: re.Match[str], span: Span, reach: Reach, names: Mapping[str, str]) -> Marks:
     if match["word"].lower() == "region":
         return Marks((), ())
-    fault = _fault(match, names)
+    fault, help = _fault(match, names)
     if fault:
-        return Marks((), (notice(UNKNOWN_CODE, span, fault, HELP),))
+        return Marks((), (notice(UNKNOWN_CODE, span, fault, help),))
     first, last = {"ignore": reach.statement, "ignore-function": reach.function}.get(match["word"].lower(), EVERYWHERE)
     meant = ((word, _meant(word, names)) for word in _codes(match["codes"]))
     found = tuple(Mark(code, first, last, span, word) for word, code in meant if code)
@@ -100,7 +101,7 @@ def _ignore(match: re.Match[str], span: Span, reach: Reach, names: Mapping[str, 
 def is_understood(match: re.Match[str], names: Mapping[str, str], need_reasons: bool = False) -> bool:
     """Whether a mark of one line or statement is read as it is written, so that a code added to it counts."""
     has_reason = bool(match["rest"].strip().removeprefix("--").strip())
-    return match["word"].lower() == "ignore" and not _fault(match, names) and (has_reason or not need_reasons)
+    return match["word"].lower() == "ignore" and not _fault(match, names)[0] and (has_reason or not need_reasons)
 
 
 def _noqa(match: re.Match[str], span: Span, reach: Reach, names: Mapping[str, str]) -> Marks:
@@ -108,7 +109,7 @@ def _noqa(match: re.Match[str], span: Span, reach: Reach, names: Mapping[str, st
     unknown = [code for code in codes if code not in names]
     return Marks(
         tuple(Mark(code, *reach.statement, span, code) for code in codes if code in names),
-        tuple(notice(UNKNOWN_CODE, span, f"there is no rule `{code}` to suppress", HELP) for code in unknown),
+        tuple(notice(UNKNOWN_CODE, span, *_unknown(code, names)) for code in unknown),
     )
 
 
@@ -121,16 +122,23 @@ def _meant(word: str, names: Mapping[str, str]) -> str | None:
     return names.get(word) or names.get(word.upper()) or names.get(word.lower())
 
 
-def _fault(match: re.Match[str], names: Mapping[str, str]) -> str:
+def _fault(match: re.Match[str], names: Mapping[str, str]) -> tuple[str, str]:
+    """What is wrong with a mark, and what to write instead; empty where nothing is."""
     if match["word"].lower() not in WORDS:
-        return f"`graphlint: {match['word']}` is no mark that is understood"
+        return f"`graphlint: {match['word']}` is no mark that is understood", HELP
     codes = _codes(match["codes"])
     if not codes:
-        return f"`graphlint: {match['word']}` names no code"
+        return f"`graphlint: {match['word']}` names no code", HELP
     if match["rest"].strip() and not match["rest"].strip().startswith("--"):
-        return f"`{match['rest'].strip()}` is not understood behind the codes"
+        return f"`{match['rest'].strip()}` is not understood behind the codes", HELP
     unknown = [word for word in codes if _meant(word, names) is None]
-    return f"there is no rule `{unknown[0]}` to suppress" if unknown else ""
+    return _unknown(unknown[0], names) if unknown else ("", "")
+
+
+def _unknown(word: str, names: Mapping[str, str]) -> tuple[str, str]:
+    if any(code.startswith(word.upper()) for code in names.values()):
+        return f"`{word}` is the beginning of codes, and a suppression takes whole ones", HELP
+    return f"there is no rule `{word}` to suppress", near(word, names) or HELP
 
 
 def _span(source: Source, comment: Comment, match: re.Match[str]) -> Span:

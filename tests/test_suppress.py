@@ -10,6 +10,7 @@ from graphlint.notices import UNREADABLE, notice
 from graphlint.source import parse
 from graphlint.suppress import apply, marks, unused
 from graphlint.types import Finding, Span
+from tests.conftest import CheckText
 
 NAMES = {"GL101": "GL101", "host-read": "GL101", "GL102": "GL102", "host-cast": "GL102"}
 
@@ -136,3 +137,23 @@ def test_a_mark_that_accepts_nothing_is_taken_out(before: str, after: str) -> No
     start, end = edit.span.line - 1, edit.span.end_line - 1
     joined = lines[start][: edit.span.column] + edit.text.encode() + lines[end][edit.span.end_column :]
     assert b"\n".join([*lines[:start], joined, *lines[end + 1 :]]).decode() == after
+
+
+@pytest.mark.parametrize(
+    ("comment", "message", "help"),
+    [
+        ("# graphlint: ignore[GL1O2] -- why", "there is no rule `GL1O2` to suppress", "did you mean `GL102`"),
+        ("# noqa: GL777", "there is no rule `GL777` to suppress", "write `# graphlint: ignore[GL101] -- reason`"),
+        ("# graphlint: ignore[GL1] -- why", "`GL1` is the beginning of codes", "write `# graphlint: ignore[GL101]"),
+    ],
+)
+def test_what_is_wrong_with_a_mark_is_said_with_what_to_write(comment: str, message: str, help: str) -> None:
+    (told,) = marks(parse(f"a = 1  {comment}\n", "x.py"), NAMES).notices
+    assert told.message.startswith(message)
+    assert told.help.startswith(help)
+
+
+def test_a_mark_is_shown_where_something_is_said_of_it(check_text: CheckText) -> None:
+    report = check_text("import torch\na = 1  # graphlint: ignore[GL101]\nb = 2  # graphlint: ignore\n")
+    assert [each.code for each in report.findings] == ["GL902", "GL906", "GL903"]
+    assert report.lines["example.py"][1:] == ("a = 1  # graphlint: ignore[GL101]", "b = 2  # graphlint: ignore")
