@@ -196,6 +196,11 @@ def _brought(machine: Machine, decl: FunctionDecl, arg: ast.arg, arguments: Argu
     hint = annotated(machine, decl.module, arg.annotation, decl.owner)
     if isinstance(hint, Unknown):
         return None if optional else one_of(value)
+    return let_through(hint, value)
+
+
+def let_through(hint: Value, value: Value) -> Value | None:
+    """Of the values that `*` and `**` may bring, those that a declared type lets be."""
     if any(isinstance(member, Unknown) for member in members(value)):
         return narrow_to(Unknown(), hint)
     kinds = tuple(type(member) for member in members(hint))

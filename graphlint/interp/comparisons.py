@@ -295,7 +295,8 @@ def read_in(project: Project, sought: Value, container: Value) -> Tensor | None:
 def _compares(project: Project, sought: Value, container: Value) -> bool:
     """Whether numbers can end up compared on the device: not by what looks for a hash, and not with strings."""
     if not isinstance(container, Seq):
-        return isinstance(container, Tensor)
+        # A tensor refuses to look for what is no number: what is asked for a string is something else, by its name only.
+        return isinstance(container, Tensor) and not all(isinstance(each, REFUSED) for each in members(sought))
     if container.form == "set" or container.items == () or not takes(project, sought):
         return False
     return any(not isinstance(each, Opaque) and _takes(project, each) for each in members(container.element()))

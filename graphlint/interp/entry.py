@@ -47,24 +47,12 @@ from graphlint.values import (
 if TYPE_CHECKING:
     from graphlint.interp.machine import Machine
 
-SIZES = {
-    "view",
-    "reshape",
-    "expand",
-    "repeat",
-    "zeros",
-    "ones",
-    "empty",
-    "full",
-    "arange",
-    "randn",
-    "rand",
-    "range",
-    "new_zeros",
-    "new_ones",
-    "new_empty",
-    "unflatten",
-}
+SIZES = frozenset({
+    "view", "reshape", "expand", "repeat", "zeros", "ones", "empty", "full", "arange", "randn", "rand", "range",
+    "new_zeros", "new_ones", "new_empty", "unflatten",
+})  # fmt: skip
+OF_TENSORS = frozenset({"view", "reshape", "expand", "repeat", "unflatten", "new_zeros", "new_ones", "new_empty"})
+"""Those that are methods of a tensor: a function of the same name, other than torch's own, may take anything."""
 FILLING = frozenset({"fill_", "masked_fill", "masked_fill_"})
 FILLED_WITH = frozenset({"value", "fill_value"})
 """Where a number is put into a tensor: with a tensor on the device most of these wait."""
@@ -149,10 +137,12 @@ def _given(hint: Value) -> Value:
 class Uses:
     """How a function's body uses its parameters, read from its syntax once."""
 
-    __slots__ = ("called", "first", "handed", "host", "names", "number", "other", "owner", "receiver", "tensor", "truth")
+    __slots__ = (
+        "called", "first", "handed", "host", "names", "number", "other", "owner", "receiver", "symbols", "tensor", "truth",
+    )  # fmt: skip
 
     def __init__(self, decl: FunctionDecl) -> None:
-        self.owner = decl.owner
+        self.owner, self.symbols = decl.owner, decl.module.symbols
         names = self.names = [arg.arg for arg in parameters(decl)]
         self.receiver = names.pop(0) if names and decl.owner is not None else ""
         self.first = names[0] if names else ""
@@ -241,10 +231,20 @@ class Uses:
             self.other.update(map(_root, args[0].elts))
         if last in FILLING and args:
             self.number.update(_counted(args[-1]))
-        if last in SIZES:
-            self.number.update(name for arg in args for name in _counted(arg))
-        elif args and isinstance(args[0], ast.Name) and self._takes_tensor(func):
+        sizes = self._sizes(func, last, args)
+        self.number.update(name for arg in sizes for name in _counted(arg))
+        if len(sizes) < len(args) and isinstance(args[0], ast.Name) and self._takes_tensor(func):
             self.tensor.add(args[0].id)
+
+    def _sizes(self, func: ast.expr, last: str, args: list[ast.expr]) -> list[ast.expr]:
+        """The arguments of a call that are sizes: all of `x.expand(n)`, and none of `expand(x)`."""
+        if last not in SIZES or last not in OF_TENSORS:
+            return args if last in SIZES else []
+        if not isinstance(func, ast.Attribute):
+            return []
+        owner = func.value.id if isinstance(func.value, ast.Name) else ""
+        is_library = isinstance(self.symbols.get(owner, [None])[-1], (ast.Import, ast.ImportFrom))
+        return [] if is_library and owner != "torch" else args[is_library:]
 
     def _words(self, words: list[ast.keyword]) -> None:
         for word in words:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from graphlint.interp.annotations import annotated
-from graphlint.interp.binding import bind
+from graphlint.interp.binding import bind, let_through
 from graphlint.interp.frame import Summary
 from graphlint.interp.naming import is_host
 from graphlint.interp.record import Record
@@ -106,7 +106,8 @@ def fill(machine: Machine, instance: Instance, record: Record) -> None:
             given = _field(machine, base, name, arguments is None)
             given = _made_with(instance, base.members[name][-1], given)
             spread = None if arguments is None else _spread(arguments)
-            given = given if spread is None else join(given, one_of(spread))
+            brought = None if spread is None else _brought(machine, base, name, spread)
+            given = given if brought is None else join(given, brought)
         record.write(name, given, True)
     owner, symbols = machine.project.member(instance.decl, AFTER) or (instance.decl, [])
     symbol = symbols[-1] if symbols else None
@@ -158,6 +159,13 @@ def _is_without(call: ast.expr | None) -> bool:
     """Whether a call says `init=False`."""
     words = call.keywords if isinstance(call, ast.Call) else []
     return any(word.arg == "init" and isinstance(word.value, ast.Constant) and word.value.value is False for word in words)
+
+
+def _brought(machine: Machine, base: ClassDecl, name: str, spread: Value) -> Value | None:
+    """What `*` and `**` may bring for a field: only what it is declared to be."""
+    field = base.members[name][-1]
+    hint = annotated(machine, base.module, field.annotation, base) if isinstance(field, ast.AnnAssign) else Unknown()
+    return one_of(spread) if isinstance(hint, Unknown) else let_through(hint, spread)
 
 
 def _spread(arguments: Arguments) -> Value | None:

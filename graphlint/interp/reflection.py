@@ -30,9 +30,11 @@ from graphlint.values import (
     Function,
     Identity,
     Instance,
+    Method,
     Nothing,
     Opaque,
     Partial,
+    Place,
     Seq,
     SuperValue,
     Table,
@@ -215,4 +217,8 @@ def lru_cache(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
 
 @function("typing.cast")
 def typing_cast(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
-    return first(arguments, 1) or Unknown()
+    """What is said to be a tensor, and of which nothing else is known, may be one."""
+    value = first(arguments, 1) or Unknown()
+    if isinstance(value, (Unknown, Method)) and first(arguments) is External("torch.Tensor"):
+        return Tensor(Place.DEVICE, sure=Confidence.POSSIBLE)
+    return value

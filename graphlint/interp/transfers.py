@@ -19,6 +19,7 @@ from graphlint.interp.placement import default_place, is_pinned, kind_of, place_
 from graphlint.interp.raising import raise_effects, short
 from graphlint.interp.results import origin_of_read
 from graphlint.interp.torch_calls import SPECIAL, Special
+from graphlint.syntax import spelled
 from graphlint.types import Confidence
 from graphlint.values import (
     READ_BACK,
@@ -27,6 +28,7 @@ from graphlint.values import (
     DtypeValue,
     External,
     Kind,
+    Method,
     Number,
     Opaque,
     Place,
@@ -70,9 +72,20 @@ def move(frame: Frame, tensor: Tensor, place: Place | None, facts: Facts, node: 
         # Who captures what takes a host tensor somewhere takes it to the device, whatever that is called.
         frame.emit(HostToDevice, node, min(tensor.sure, Confidence.LIKELY), call=short(facts.row), origin=GIVEN)
     elif place is Place.HOST and tensor.place is Place.DEVICE and not _non_blocking(facts):
-        frame.emit(DeviceToHost, node, tensor.sure, call=short(facts.row))
+        sure = Confidence.POSSIBLE if _stays_there(frame, node) else tensor.sure
+        frame.emit(DeviceToHost, node, sure, call=short(facts.row))
     # Code inside a region moves things to the device it runs on, whatever the device is called there.
     return Place.DEVICE if place is Place.UNKNOWN else place
+
+
+def _stays_there(frame: Frame, node: ast.AST) -> bool:
+    """`self.sizes = self.sizes.cpu()`: whether an attribute is bound to what is on the host from the first call on."""
+    decl = frame.summary.decl
+    owner = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+    if decl is None or not isinstance(owner, ast.Attribute):
+        return False
+    bound = [to for each in decl.every(ast.Assign) if each.value is node for to in each.targets]
+    return any(spelled(to) == spelled(owner) for to in bound)
 
 
 def _is_made_empty(node: ast.AST) -> bool:
@@ -282,14 +295,12 @@ def _made(frame: Frame, facts: Facts, data: Value, wanted: Place | None, named: 
     if isinstance(data, Seq) and any(tensor.place is Place.DEVICE for tensor in tensors_in(data)):
         _tensors_inside(frame, facts, data, node)
     if target is Place.DEVICE and not _is_empty(data):
-        if isinstance(data, Unknown) and facts.row.name != "torch.tensor":
+        # An attribute of an object of the tree that nobody is seen binding may hold anything.
+        unknown = isinstance(data, (Unknown, Method))
+        if unknown and facts.row.name != "torch.tensor":
             doubt = Confidence.POSSIBLE
-        frame.emit(
-            HostLiteral,
-            node,
-            min(doubt, Confidence.LIKELY if isinstance(data, Unknown) else Confidence.CERTAIN),
-            call=short(facts.row),
-        )
+        sure = min(doubt, Confidence.LIKELY if unknown else Confidence.CERTAIN)
+        frame.emit(HostLiteral, node, sure, call=short(facts.row))
     if target is Place.HOST and is_pinned(facts):
         target = Place.PINNED
     doubt = min(doubt, Confidence.LIKELY) if _may_be_one(data) else doubt
