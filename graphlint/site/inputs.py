@@ -12,6 +12,7 @@ from graphlint.record import NamedTuple
 from graphlint.site.acts import Act, Frame, Verb
 from graphlint.site.branches import fills
 from graphlint.site.story import Captured, Story, region, tell
+from graphlint.site.taken import is_taken
 from graphlint.site.things import STATE, Kind, Scope, Slot, Thing
 from graphlint.site_events import EntryRebound, InputDies, InputNotRefreshed, InputRebound, RefreshMissesInput
 from graphlint.syntax import last, last_called, receiver_name, stored, walk
@@ -197,7 +198,7 @@ def _ignored(story: Story, captured: Captured, replay: Act, touched: Touched) ->
         is_data = loop.thing is not None and loop.thing.kind is not Kind.NUMBER and not _is_range(loop.node.iter)
         if is_data and loop.thing is not None and captured.graph not in loop.thing.family():
             inside = [act for act in story.acts[captured.end :] if loop.node in [layer.node for layer in act.layers]]
-            return _unused_targets(captured, _of_data(loop.node), inside)
+            return unused_targets(captured, _of_data(loop.node), inside)
     if not replay.frame.leads_to(story.acts[captured.begin].frame):
         return _unused_arguments(story, captured, replay.frame, touched)
     return set()
@@ -227,7 +228,8 @@ COUNTING = frozenset({"range", "trange", "count"})
 """Calls that give numbers: Python's, those of progress bars, and what counts without end."""
 
 
-def _unused_targets(captured: Captured, target: ast.expr, inside: list[Act]) -> set[str]:
+def unused_targets(captured: Captured, target: ast.expr, inside: list[Act]) -> set[str]:
+    """The variables of a loop that bring data which no input of a graph gets."""
     names = {node.id for node in ast.walk(target) if isinstance(node, ast.Name) and not node.id.startswith("_")}
     binds = [(act.slot, act.thing) for act in inside if act.verb is Verb.BIND and act.slot is not None]
     if {slot for slot, _ in binds} & set(captured.inputs) or any(thing is captured.graph for _, thing in binds):
@@ -237,8 +239,8 @@ def _unused_targets(captured: Captured, target: ast.expr, inside: list[Act]) -> 
         bound_to = {
             id(act.thing) for act in inside if act.verb is Verb.BIND and act.slot is not None and act.slot.key in names
         }
-        is_used = any(act.other is not None and id(act.other) in bound_to for act in inside if act.verb is Verb.WRITE)
-        return {ast.unparse(target)} if names and _reads_data(captured) and not is_used else set()
+        told = names and _reads_data(captured) and not is_taken(captured, bound_to, inside)
+        return {ast.unparse(target)} if told else set()
     loaded = {act.slot.key for act in inside if act.verb is Verb.LOAD and act.slot is not None}
     # What only bounds a slice is no load of its own.
     loaded |= {node.id for act in written for node in walk(act.node) if isinstance(node, ast.Name)}
