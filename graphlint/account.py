@@ -100,7 +100,8 @@ def needed(findings: Iterable[Finding], lines: Lines, besides: Iterable[Span] = 
 def marked(account: Account) -> Iterator[Span]:
     """The places of a file's marks, of which something may have to be said."""
     if account.marks is not None:
-        yield from (each.span for each in (*account.marks.marks, *account.marks.notices))
+        yield from (each.span for each in account.marks.marks)
+        yield from (each.span for each in account.marks.notices)
 
 
 def spans(finding: Finding) -> Iterator[Span]:

@@ -72,8 +72,9 @@ INTERNAL = Notice(
     "internal-error",
     """graphlint itself failed here; the other regions and files were still checked.
 
-This is a fault of graphlint, never of the code it reads. Please report it with the message and the smallest piece
-of code that shows it. To go on meanwhile, leave the file out with `exclude` in `[tool.graphlint]`.
+This is a fault of graphlint, or of a rule of another pack that the message names, never of the code it reads. Please
+report it with the message and the smallest piece of code that shows it. To go on meanwhile, leave the file out with
+`exclude` in `[tool.graphlint]`, or the rule out of `rules` and `packs`.
 """,
 )
 NO_REASON = Notice(
@@ -100,14 +101,19 @@ def top(file: str, line: int = 1) -> Span:
 
 
 def internal(error: BaseException, span: Span, doing: str) -> Finding:
-    """An unexpected exception as a finding; names the innermost place in graphlint, as paths differ by machine."""
+    """An unexpected exception as a finding."""
+    told = f"graphlint failed while {doing}: {raised(error)}"
+    return notice(INTERNAL, span, told, "please report this; `exclude` in `[tool.graphlint]` leaves a file out")
+
+
+def raised(error: BaseException) -> str:
+    """An exception in one line, with the innermost place it comes from: its file alone, as paths differ by machine."""
     import traceback  # here because only a fault of graphlint needs it
 
     frames = traceback.extract_tb(error.__traceback__)
     where = f" at `{Path(frames[-1].filename).name}:{frames[-1].lineno}`" if frames else ""
     text = " ".join(str(error).split())[:200]
-    message = f"graphlint failed while {doing}: `{type(error).__name__}{': ' + text if text else ''}`{where}"
-    return notice(INTERNAL, span, message, "please report this; `exclude` in `[tool.graphlint]` leaves a file out")
+    return f"`{type(error).__name__}{': ' + text if text else ''}`{where}"
 
 
 def is_unread(finding: Finding, unread: Collection[str]) -> bool:

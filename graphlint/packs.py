@@ -79,16 +79,25 @@ def stranger(path: Sequence[str] | None = None) -> str:
 
 def modules(pack: Pack) -> Iterator[ModuleType]:
     """Import every module of a pack, in order of name; raises `InstallError`."""
-    try:
-        package = importlib.import_module(pack.package)
-    except ImportError as error:
-        raise InstallError(f"the rule pack `{pack.name}` cannot be imported: {error}", REINSTALL) from None
+    package = _import(pack, pack.package)
     if pack.name == BUILTIN:
         _side_by_side(package)
     for folder in package.__path__:
         for name in sorted(os.listdir(folder)):
             if name.endswith(".py") and not name.startswith("_"):
-                yield importlib.import_module(f"{pack.package}.{name[:-3]}")
+                yield _import(pack, f"{pack.package}.{name[:-3]}")
+
+
+def _import(pack: Pack, name: str) -> ModuleType:
+    """Import a module of a pack; those of others may raise anything."""
+    if pack.name == BUILTIN and name != pack.package:
+        return importlib.import_module(name)
+    try:
+        return importlib.import_module(name)
+    except (Exception, SystemExit) as error:
+        hint = REINSTALL if pack.name == BUILTIN else "mend or uninstall it, or name the packs to use in `packs`"
+        said = error if isinstance(error, ImportError) else f"`{type(error).__name__}: {error}`"
+        raise InstallError(f"the rule pack `{pack.name}` cannot be imported: {said}", hint) from None
 
 
 def _side_by_side(package: ModuleType) -> None:
@@ -121,6 +130,11 @@ def _imported(name: str) -> Iterator[ModuleType]:
     except (ImportError, ValueError) as error:
         hint = "`rules` takes files and folders beside the configuration, and packages that are installed"
         raise ConfigError(f"the rules `{name}` cannot be found: {error}", hint) from None
+    except (Exception, SystemExit) as error:
+        said = f"`{type(error).__name__}: {error}`"
+        raise ConfigError(
+            f"the rules `{name}` cannot be imported: {said}", "mend them, or take them out of `rules`"
+        ) from None
     if hasattr(module, "__path__"):
         yield from modules(Pack(name, name))
     else:
@@ -134,7 +148,7 @@ def _loaded(file: Path) -> ModuleType:
         module = as_module(name, file) if file.is_file() else None
     except GraphlintError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         said = f"`{type(error).__name__}: {error}`"
         raise ConfigError(f"the rule file `{file}` cannot be imported: {said}", _place(error, file)) from None
     if module is None:
@@ -158,7 +172,7 @@ def as_module(name: str, file: Path) -> ModuleType | None:
     return module
 
 
-def _place(error: Exception, file: Path) -> str:
+def _place(error: BaseException, file: Path) -> str:
     """Where in a rule file something was raised, and what to do about it."""
     import traceback  # here because only a rule file that fails needs it
 

@@ -14,7 +14,7 @@ from types import ModuleType
 from graphlint import packs
 from graphlint.errors import ConfigError, InstallError, UsageError, near
 from graphlint.events import Event, LimitReached
-from graphlint.notices import LIMIT, NOTICES, Notice, internal, notice
+from graphlint.notices import INTERNAL, LIMIT, NOTICES, Notice, internal, notice, raised
 from graphlint.record import Record, frozen
 from graphlint.rule import Rule
 from graphlint.types import Confidence, Effect, Finding
@@ -101,7 +101,11 @@ def load(project: Sequence[str] = (), root: Path = Path("."), chosen: Sequence[s
     found = [rule for pack in wanted for module in packs.modules(pack) for rule in declared(module)]
     if not found:
         raise InstallError("no rule is installed", packs.REINSTALL)
-    found += [rule for name in project for module in packs.named(name, root) for rule in declared(module)]
+    for name in project:
+        own = [rule for module in packs.named(name, root) for rule in declared(module)]
+        if not own:
+            raise ConfigError(f"`{name}`, which `rules` names, holds no rule", "`@rule(...)` above a function declares one")
+        found += own
     return registry(found)
 
 
@@ -110,7 +114,10 @@ def registry(rules: Iterable[Rule]) -> Registry:
     seen: dict[str, Rule] = {}
     for rule in rules:
         if not CODE.fullmatch(rule.code):
-            raise InstallError(f"`{rule.code}` of rule `{rule.name}` is no code", "a code looks like `GL101`")
+            raise InstallError(
+                f"`{rule.code}` of rule `{rule.name}` is no code",
+                "a code is two to four capital letters and three digits, such as `ACME101`",
+            )
         for word in (rule.code, rule.name):
             if word in seen and seen[word] is not rule:
                 both = f"the rules `{seen[word].name}` and `{rule.name}` are both called `{word}`"
@@ -132,7 +139,15 @@ def _judged(rule: Rule, event: Event, region: str) -> Finding | None:
             raise TypeError(f"a rule gives a finding or None, not {type(found).__name__}")
         return None if found is None else completed(rule, found, region)
     except Exception as error:
-        return replace(internal(error, event.span, f"rule `{rule.name}` judged this"), region=region)
+        return replace(_failed(rule, error, event), region=region)
+
+
+def _failed(rule: Rule, error: Exception, event: Event) -> Finding:
+    """What is said of a rule that raises; one of another pack is for its authors to mend."""
+    if rule.code.startswith("GL"):
+        return internal(error, event.span, f"rule `{rule.name}` judged this")
+    mend = "mend the rule, or leave it out of `rules` or `packs`"
+    return notice(INTERNAL, event.span, f"rule `{rule.name}` failed here: {raised(error)}", mend)
 
 
 def completed(rule: Rule, found: Finding, region: str) -> Finding | None:

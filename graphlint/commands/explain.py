@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -28,6 +29,10 @@ def explain(word: str) -> None:
 
 def page(each: Rule | Notice) -> str:
     """A page with its head line; raises `InstallError` where Python was told to drop docstrings."""
+    if not each.page.strip() and sys.flags.optimize < 2:
+        raise InstallError(
+            f"`{each.name}` has no page: its module has no docstring", "write one; its first line is the summary"
+        )
     if not each.page.strip():
         raise InstallError(f"the page of `{each.name}` is its docstring, which `python -OO` drops", "run it without -OO")
     return f"{each.code} {each.name}{predictions(each)}\n\n{each.page.strip()}\n"

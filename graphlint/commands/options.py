@@ -90,7 +90,7 @@ def overridden(settings: Config, options: Mapping[str, object]) -> Config:
         said["baseline"] = ""  # all that is present is listed, also what an older baseline accepts
     elif options.get("baseline") is not None:
         said["baseline"] = os.path.abspath(str(options["baseline"])) if options["baseline"] else ""
-    return replace(settings, **said)  # type: ignore[arg-type]  # each value has the type of its field
+    return replace(settings, **said)
 
 
 def _version(said: object) -> object:

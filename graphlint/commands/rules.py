@@ -62,5 +62,5 @@ def _plain(each: Rule | Notice) -> dict[str, object]:
         "effects": {"graph": graph, "compile": compiled},
         "summary": each.summary,
         "page": each.page.strip(),
-        "href": links.page(each.code),
+        "href": links.page(each.code) or None,
     }

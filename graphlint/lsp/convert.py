@@ -52,7 +52,7 @@ class Writer:
             range=self.range(finding.span),
             severity=lsp.DiagnosticSeverity(SEVERITIES[finding.effect]),
             code=finding.code,
-            code_description=lsp.CodeDescription(links.page(finding.code)),
+            code_description=lsp.CodeDescription(page) if (page := links.page(finding.code)) else None,
             source=SOURCE,
             message=f"{finding.message}\n{finding.help}" if finding.help else finding.message,
             related_information=trail,

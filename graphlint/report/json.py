@@ -41,7 +41,7 @@ def diagnostic(finding: Finding, lines: Lines) -> dict[str, object]:
         "range": span_range(finding.span, lines),
         "severity": SEVERITIES[finding.effect],
         "code": finding.code,
-        "codeDescription": {"href": links.page(finding.code)},
+        **({"codeDescription": {"href": page}} if (page := links.page(finding.code)) else {}),
         "source": "graphlint",
         "message": finding.message,
         "relatedInformation": [_related(step, lines) for step in finding.trail],

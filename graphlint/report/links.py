@@ -1,9 +1,13 @@
-"""Where the page of a code is on the web."""
+"""Where the page of a code is on the web; codes of other packs have none there."""
 
 from __future__ import annotations
 
 DOCS = "https://torch-graphlint.readthedocs.io/en/latest/rules.html"
 
 
+OURS = "GL"
+
+
 def page(code: str) -> str:
-    return f"{DOCS}#{code.lower()}"
+    """The address of a page; empty for a code that is none of ours."""
+    return f"{DOCS}#{code.lower()}" if code.startswith(OURS) else ""

@@ -31,9 +31,14 @@ def render(report: Report) -> str:
 
 def _row(finding: Finding, report: Report) -> str:
     code, _, rest = label(finding).partition(" ")
-    place, page = f"`{shown(finding.span, report.lines)}`", f"[{code}]({links.page(code)}) {rest}"
+    place, page = f"`{shown(finding.span, report.lines)}`", f"{_linked(code)} {rest}"
     cells = (place, page, finding.message, finding.help)
     return f"| {' | '.join(_text(cell) for cell in cells)} |\n"
+
+
+def _linked(code: str) -> str:
+    page = links.page(code)
+    return f"[{code}]({page})" if page else code
 
 
 def _region(report: RegionReport, several: Collection[str]) -> str:

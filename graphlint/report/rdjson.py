@@ -23,7 +23,7 @@ def _diagnostic(finding: Finding) -> dict[str, object]:
         "message": cell(finding.span) + (f"{finding.message}; {finding.help}" if finding.help else finding.message),
         "location": _location(finding.span),
         "severity": SEVERITIES[finding.effect],
-        "code": {"value": finding.code, "url": links.page(finding.code)},
+        "code": {"value": finding.code, **({"url": page} if (page := links.page(finding.code)) else {})},
     }
     if finding.trail:
         told["relatedLocations"] = [

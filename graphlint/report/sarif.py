@@ -52,7 +52,7 @@ def _rule(rule: Described) -> dict[str, object]:
         "shortDescription": {"text": rule.summary},
         "fullDescription": {"text": _shortened(rule.page.partition("\n\nFails:")[0].strip())},
         "help": {"text": rule.page.strip(), "markdown": fenced(rule.page)},
-        "helpUri": links.page(rule.code),
+        **({"helpUri": page} if (page := links.page(rule.code)) else {}),
     }
 
 

@@ -75,7 +75,8 @@ def _pieces(report: Report, paint: Paint, link: Paint, known: dict[str, str]) ->
 def _finding(finding: Finding, lines: Lines, paint: Paint, link: Paint) -> str:
     place = paint(shown(finding.span, lines) + ":", BOLD)
     code, _, rest = label(finding).partition(" ")
-    told = f"{link(code, links.page(code))} {rest}:"
+    page = links.page(code)
+    told = f"{link(code, page) if page else code} {rest}:"
     head = f"{place} {paint(told, COLOURS[finding.effect])} {finding.message}"
     excerpt = _excerpt(finding.span, line_at(lines, finding.span.file, finding.span.line), paint, finding.effect)
     margin = " " * len(str(finding.span.line)) + paint(" = ", FAINT) if excerpt else "  " + paint("= ", FAINT)
