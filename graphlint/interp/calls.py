@@ -14,6 +14,7 @@ from graphlint.interp.drifting import drifting_in_class
 from graphlint.interp.fields import AFTER, TUPLE_BASES, constructor
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import METHODS, MODULE_METHODS, MethodHandler, device_tensor, handler_of
+from graphlint.interp.hanging import made_with
 from graphlint.interp.hooks import hooked, lent
 from graphlint.interp.kernels import is_kernel
 from graphlint.interp.objects import bound, class_member, is_module, record_of
@@ -111,6 +112,8 @@ def call_class(frame: Frame, callee: ClassValue, arguments: Arguments, node: ast
         and not is_module(frame.machine, callee.decl)
     ):
         frame.machine.construct_recorded(frame, instance, node)
+    if not frame.recording:
+        made_with(frame, instance, node)
     if frame.recording and _is_finished(frame, callee.decl):
         special(frame, instance, AFTER, (), node)
     return instance

@@ -191,7 +191,7 @@ def rearrange(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST
 
 
 @method(Table, "copy")
-@method(Seq, "copy", "children", "modules", "union", "difference", "intersection")
+@method(Seq, "copy", "children", "union", "difference", "intersection")
 def copy(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
     return receiver
 

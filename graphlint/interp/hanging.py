@@ -15,8 +15,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from graphlint.interp.binding import own_name, parameters
+from graphlint.interp.fields import constructor
 from graphlint.interp.frame import Frame, Held, Hook, Summary
 from graphlint.interp.mutation import is_building, path_of
+from graphlint.outline import mentions
 from graphlint.project import FunctionDecl, Module
 from graphlint.record import NamedTuple
 from graphlint.syntax import stands_in, stored, walk
@@ -123,6 +125,20 @@ def take_over(frame: Frame, function: Function, summary: Summary, node: ast.AST)
         name = frame.own if given is SUPER else name_of(frame, given) if given is not None else ""
         if name:
             hang(frame, f"{name}.{left.rest}" if left.rest else name, left.hook)
+        elif isinstance(given, ast.Call) and isinstance(node, ast.Call):
+            _hang_on_result(frame, function, left, node)
+
+
+def _hang_on_result(frame: Frame, function: Function, left: Left, node: ast.Call) -> None:
+    """The same where the call gives back what it was given: `model = watched(Net())`."""
+    name = _given_back(frame, function, left.root, node)
+    root, full = name.partition(".")[0], f"{name}.{left.rest}" if left.rest else name
+    if root in frame.env:
+        hang(frame, full, left.hook)
+    elif name:
+        # The variable is bound when the call has ended.
+        known = frame.machine.hooks.setdefault(Held(frame.scope, full), [])
+        known += [left.hook] if left.hook not in known else []
 
 
 SUPER = ast.Name("super", ast.Load())
@@ -144,6 +160,52 @@ def _given(function: Function, node: ast.Call, parameter: str) -> ast.expr | Non
     position = names.index(parameter) if parameter in names else len(node.args)
     before = node.args[: position + 1]
     return before[-1] if position < len(node.args) and not any(isinstance(each, ast.Starred) for each in before) else None
+
+
+def _given_back(frame: Frame, function: Function, parameter: str, node: ast.Call) -> str:
+    """The variable of the caller for what a function gets and gives back; "" if it does not, or none is bound to it."""
+    returned = (each.value for each in function.decl.every(ast.Return))
+    if frame.decl is None or not any(isinstance(each, ast.Name) and each.id == parameter for each in returned):
+        return ""
+    for each in frame.decl.every(ast.Assign):
+        value = each.value
+        while value is not node and isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+            value = value.func.value
+        if value is node and len(each.targets) == 1:
+            return path_of(each.targets[0]) or ""
+    return ""
+
+
+def made_with(frame: Frame, instance: Instance, node: ast.AST) -> None:
+    """The hooks of what an object outside of regions is made with, and those that its constructor hangs on that."""
+    machine = frame.machine
+    init = constructor(machine.project, instance.decl)
+    if init is None or not isinstance(node, ast.Call):
+        return
+    if mentions(init.node, REGISTERING) and _registers_any(init):
+        machine.construct_recorded(frame, instance, node)
+    function = Function(init, instance, None, init.owner)
+    for held, hooks in list(_handed(frame, function, node)) if machine.hooks else ():
+        root, dot, rest = held.name.partition(".")
+        for name in _kept_as(init, root):
+            known = machine.hooks.setdefault(Held(instance, name + dot + rest), [])
+            known += [hook for hook in hooks if hook not in known]
+
+
+def _registers_any(decl: FunctionDecl) -> bool:
+    return any(isinstance(each.func, ast.Attribute) and each.func.attr in REGISTERS for each in decl.every(ast.Call))
+
+
+def _kept_as(init: FunctionDecl, parameter: str) -> list[str]:
+    """`self.model = model`: the attributes that a constructor puts a parameter into as it is."""
+    own = own_name(init)
+    return [
+        target.attr
+        for each in init.every(ast.Assign)
+        for target in each.targets
+        if isinstance(each.value, ast.Name) and each.value.id == parameter and isinstance(target, ast.Attribute)
+        if isinstance(target.value, ast.Name) and target.value.id == own
+    ]
 
 
 def forget_removed(frame: Frame, function: Function, node: ast.Call) -> None:
@@ -185,9 +247,7 @@ def _registers(machine: Machine, module: Module, node: ast.AST) -> bool:
             return True
         case ast.Call(func=ast.Name(id=name), args=[_, *_]):
             found = machine.project.lookup(module, name)
-            return isinstance(found, FunctionDecl) and any(
-                isinstance(each.func, ast.Attribute) and each.func.attr in REGISTERS for each in found.every(ast.Call)
-            )
+            return isinstance(found, FunctionDecl) and _registers_any(found)
     return False
 
 

@@ -17,6 +17,7 @@ from graphlint.interp.frame import Frame, Held, Hook
 from graphlint.interp.handlers import first, method, module_method
 from graphlint.interp.hanging import BACKWARD, REGISTERS, hang, name_of, places
 from graphlint.interp.torch_calls import call_object_method, call_row
+from graphlint.project import FunctionDecl
 from graphlint.values import (
     TRUE,
     Arguments,
@@ -140,3 +141,21 @@ def _hooks(frame: Frame, callee: Value, node: ast.AST) -> Iterator[Hook]:
         for several in (f"{held.name}.*".lstrip("."), "*"):
             if several != held.name:
                 yield from (each for each in known.get(held._replace(name=several), ()) if callee in members(each.module))
+
+
+def called_by_name(decl: FunctionDecl) -> ast.Call | None:
+    """The call of what a function returns as the `fn` of a case, by the name under which hooks were hung on it there."""
+    for each in decl.every(ast.Return):
+        match each.value:
+            case ast.Dict(keys=keys, values=values):
+                named = {key.value: value for key, value in zip(keys, values) if isinstance(key, ast.Constant)}
+                found = named.get("fn")
+            case ast.Tuple(elts=[found, *_]):
+                pass
+            case ast.Call(func=ast.Name(id="Case") | ast.Attribute(attr="Case"), args=[found, *_]):
+                pass
+            case _:
+                continue
+        if isinstance(found, (ast.Name, ast.Attribute)):
+            return ast.copy_location(ast.Call(found, [], []), found)
+    return None

@@ -39,11 +39,15 @@ SEQUENCE_NAMES = {
     "modules": set[str](),
     "sequential": set[str](),
 }
-WITH_SUBCLASSES = {
-    "Module", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "ConstantPad1d",
-    "ConstantPad2d", "ConstantPad3d", "Hardtanh", "Linear", "NLLLoss", "RNNBase", "RNNCellBase", "Upsample",
+SUBCLASSES = {
+    "Conv1d": {"LazyConv1d"}, "Conv2d": {"LazyConv2d"}, "Conv3d": {"LazyConv3d"},
+    "ConvTranspose1d": {"LazyConvTranspose1d"}, "ConvTranspose2d": {"LazyConvTranspose2d"},
+    "ConvTranspose3d": {"LazyConvTranspose3d"}, "ConstantPad1d": {"ZeroPad1d"}, "ConstantPad2d": {"ZeroPad2d"},
+    "ConstantPad3d": {"ZeroPad3d"}, "Hardtanh": {"ReLU6"}, "Linear": {"LazyLinear"}, "NLLLoss": {"NLLLoss2d"},
+    "RNNBase": {"GRU", "LSTM", "RNN"}, "RNNCellBase": {"GRUCell", "LSTMCell", "RNNCell"},
+    "Upsample": {"UpsamplingBilinear2d", "UpsamplingNearest2d"},
 }  # fmt: skip
-"""The classes of `torch.nn` from which others there derive, by torch 2.13."""
+"""The classes of `torch.nn` from which others there derive, but for `Module`, by torch 2.13."""
 ABSTRACT = {"Sequence", "Iterable", "Collection", "Sized", "Container", "Reversible"}
 
 
@@ -109,7 +113,7 @@ def matches(frame: Frame, member: Value, cls: Value) -> bool | None:
     if isinstance(member, Instance):
         return _instance_is(frame, member, name)
     if isinstance(member, ExternalObject):
-        return True if member.name == name else False if _is_final(name) and _is_layer(member.name) else None
+        return True if member.name == name else _layer_is(member.name, name)
     return last in _python_names(member)
 
 
@@ -152,8 +156,12 @@ def _is_layer(name: str) -> bool:
     return name.startswith("torch.nn.") and name.count(".") == 2 and name.rpartition(".")[2][0].isupper()
 
 
-def _is_final(name: str) -> bool:
-    return _is_layer(name) and name.rpartition(".")[2] not in WITH_SUBCLASSES
+def _layer_is(made: str, name: str) -> bool | None:
+    """Whether a layer of torch, named by its class, is of another class there."""
+    last = name.rpartition(".")[2]
+    if not _is_layer(name) or not _is_layer(made) or last == "Module":
+        return None
+    return made.rpartition(".")[2] in SUBCLASSES.get(last, ())
 
 
 def _is_no_layer(base: str) -> bool:

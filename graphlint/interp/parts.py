@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from graphlint.interp.deferring import hangs
 from graphlint.interp.dispatch import apply
 from graphlint.interp.frame import Frame
+from graphlint.interp.handlers import method
 from graphlint.interp.objects import record_of
 from graphlint.values import Arguments, ExternalObject, Function, Instance, Seq, Table, Value, join_all, members
 
@@ -38,6 +39,13 @@ def _held(frame: Frame, module: Value) -> Iterator[Value]:
         record = record_of(frame.machine, module)
         for _, value in record.parts(frame.machine, lambda _, __: True):
             yield from (each for each in members(value) if isinstance(each, (Instance, ExternalObject, Seq, Table)))
+
+
+@method(Seq, "modules")
+def modules_of_list(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    """Of a list of modules, what it holds, one after the other; where hooks are hung on them, what these hold as well."""
+    found = all_parts(frame, receiver) if frame.decl is not None and hangs(frame.decl) else None
+    return receiver if found is None else Seq("iter", None, found)
 
 
 def hang_on_each(frame: Frame, function: Value, module: Value, node: ast.AST) -> None:

@@ -18,7 +18,7 @@ from graphlint.interp.frame import Frame, Link, Summary
 from graphlint.interp.grounding import grounded
 from graphlint.interp.handed import Whose
 from graphlint.interp.hanging import at_import
-from graphlint.interp.hooks import own_hooks
+from graphlint.interp.hooks import called_by_name, own_hooks
 from graphlint.interp.machine import Machine
 from graphlint.interp.objects import record_of
 from graphlint.interp.room import MOST_AROUND, MOST_WORK
@@ -235,7 +235,7 @@ def enter_site(machine: Machine, site: Site) -> Iterator[tuple[Region, Summary, 
     for capture in machine.captures[before:]:
         yield capture.region, capture.summary, capture.live
     for case in cases:
-        yield from _enter_case(machine, site, name, case)
+        yield from _enter_case(frame, site, name, case)
     for each in site.kept:
         graphed_later(frame, frame.eval(each), each)
     for handed in handed_at(site, machine.handed):
@@ -255,17 +255,19 @@ def _enter_handed(machine: Machine, handed: Handed) -> tuple[Region, Summary, Ta
     return region, summary, handed.live
 
 
-def _enter_case(machine: Machine, site: Site, name: str, case: Value) -> Iterator[tuple[Region, Summary, Target]]:
+def _enter_case(around: Frame, site: Site, name: str, case: Value) -> Iterator[tuple[Region, Summary, Target]]:
     """A returned `{"fn": ..., "args": ...}`: call the function with the arguments."""
+    machine = around.machine
     for member in members(case):
         if not isinstance(member, Table) or not {"fn", "args"} <= {key for key, _ in member.items}:
             continue
         summary = Summary(name)
-        frame = Frame(machine, site.module, summary, {}, None)
+        frame = Frame(machine, site.module, summary, {}, around.scope)
         node = site.decl.node if site.decl is not None else site.module.source.tree
         parts = [item(frame, member, Text(key), node) for key in ("fn", "args", "kwargs")]
         parts[1] = _given(parts[1])
-        apply(frame, parts[0], case_arguments(parts[1], parts[2]), node)
+        call = called_by_name(site.decl) if machine.hooks and site.decl is not None else None
+        apply(frame, parts[0], case_arguments(parts[1], parts[2]), call or node)
         yield region_of(site.decl, name, "case", node, site.module), summary, Target.BOTH
 
 
