@@ -108,12 +108,18 @@ def _signature(spec: ast.arguments) -> Signature:
 
 
 class ClassDecl:
-    """A class of the tree; one object a node, but where calls of a function make classes that close over other values."""
+    """A class of the tree; one object a node, but where calls of a function make classes that close over other values.
 
-    __slots__ = ("_members", "_mro", "found", "module", "name", "node")
+    `bases` are those that a function was given; None where the file names them.
+    """
 
-    def __init__(self, node: ast.ClassDef, module: Module, name: str) -> None:
+    __slots__ = ("_members", "_mro", "bases", "found", "module", "name", "node")
+
+    def __init__(
+        self, node: ast.ClassDef, module: Module, name: str, bases: tuple[ClassDecl | Outside, ...] | None = None
+    ) -> None:
         self.node = node
+        self.bases = bases
         self.module = module
         self.name = name
         self._members: dict[str, list[Symbol]] | None = None

@@ -59,6 +59,7 @@ LONG_TARGET = re.compile(r"\n[ \t]*[)\]][ \t,)\]]*=(?!=)")
 METHOD = re.compile(r"\n([ \t]+)(?:@|def[ \t]|async[ \t]+def[ \t])")
 TABLE = re.compile(r"\w+[ \t]*(?::[^=\n]*)?=[ \t]*(?=[^=\n]*[(\[{][ \t]*\n)")
 TABLE_END = re.compile(r"\n[)\]}]+[ \t]*(?=\n|$)")
+MARK = re.compile(r"^[ \t]*@[ \t]*([^\W\d]\w*(?:\.[^\W\d]\w*)*)", re.MULTILINE)
 CLOSING = re.compile(r"\n[)\]}]")
 
 
@@ -86,6 +87,15 @@ def mentions(node: ast.AST, word: str) -> bool:
     if pending is None:
         return True
     return pending.file.text.find(word, pending.cut.start, pending.cut.end) >= 0
+
+
+def marks(node: ast.ClassDef) -> list[ast.expr]:
+    """What a class is decorated with, calls without what they are given where it was not parsed yet."""
+    pending: Pending | None = node.__dict__.get("pending")
+    if pending is None:
+        return node.decorator_list
+    above = pending.file.text[pending.cut.start : pending.cut.at]
+    return [ast.parse(name, mode="eval").body for name in MARK.findall(above)]
 
 
 def may_bind(node: ast.AST) -> frozenset[str] | None:

@@ -250,6 +250,9 @@ class Project:
         return decl._mro
 
     def _bases(self, decl: ClassDecl) -> Iterator[ClassDecl | Outside]:
+        if decl.bases is not None:
+            yield from decl.bases
+            return
         for node in decl.node.bases:
             target = node.value if isinstance(node, ast.Subscript) else node
             found = self.dotted(decl.module, target)

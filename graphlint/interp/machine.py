@@ -25,6 +25,7 @@ from graphlint.interp.leaving import left, take_over
 from graphlint.interp.memo import Memo
 from graphlint.interp.record import Brought, Record
 from graphlint.interp.room import MOST_WORK, refusal
+from graphlint.interp.subclassing import class_value
 from graphlint.interp.told import NOTHING_TOLD, Told
 from graphlint.project import Assigned, ClassDecl, FunctionDecl, Module, Outside, Project, Resolved
 from graphlint.record import NamedTuple
@@ -32,7 +33,6 @@ from graphlint.syntax import refuses
 from graphlint.types import Region, Target
 from graphlint.values import (
     Arguments,
-    ClassValue,
     External,
     Function,
     Instance,
@@ -299,7 +299,7 @@ class Machine:
             case None:
                 return None
             case ClassDecl():
-                return ClassValue(found)
+                return class_value(self, found)
             case FunctionDecl():
                 return self.decorated(found)
             case Module():

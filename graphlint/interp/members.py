@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from graphlint.outline import may_bind
-from graphlint.project import ClassDecl, FunctionDecl, Module
+from graphlint.project import ClassDecl, FunctionDecl, Module, Outside
 from graphlint.record import NamedTuple
 from graphlint.source import lines
 from graphlint.syntax import is_marked, nested, stored, walk
@@ -51,6 +51,8 @@ class Read:
         self.binders: dict[ClassDecl, dict[str, list[ast.FunctionDef]]] = {}
         self.bound_once: dict[FunctionDecl, dict[str, ast.expr]] = {}
         self.counted: dict[tuple[ClassDecl, str], bool] = {}
+        self.derived: dict[tuple[ast.ClassDef, tuple[ClassDecl | Outside, ...]], ClassDecl] = {}
+        self.deriving: dict[FunctionDecl, bool] = {}
         self.filled: dict[tuple[ClassDecl, str], bool] = {}
         self.moved: dict[tuple[Module, str], bool] = {}
         self.moving: dict[Module, frozenset[str]] = {}

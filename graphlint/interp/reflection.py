@@ -152,6 +152,8 @@ def super_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
 
 @function("builtins.type")
 def type_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    if len(arguments.positional) == 3:
+        return _derived(*arguments.positional[1:])
     value = first(arguments)
     found = (
         [ClassValue(member.decl) if isinstance(member, Instance) else Unknown() for member in members(value)]
@@ -159,6 +161,13 @@ def type_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
         else []
     )
     return join_all(found) if found else Unknown()
+
+
+def _derived(bases: Value, members_: Value) -> Value:
+    """`type("Named", (Base,), {})`: a class that adds nothing is what it derives from."""
+    items = bases.items if isinstance(bases, Seq) else None
+    adds_nothing = isinstance(members_, Table) and not members_.items and members_.rest is None
+    return items[0] if items is not None and len(items) == 1 and adds_nothing else Unknown()
 
 
 @function("builtins.callable")

@@ -26,9 +26,10 @@ from graphlint.interp.operators import binary
 from graphlint.interp.passing import passed_on
 from graphlint.interp.ranks import note_unpacked
 from graphlint.interp.specials import augmented, special
+from graphlint.interp.subclassing import decorated, made
 from graphlint.interp.unset import shut_part
 from graphlint.interp.untraced import split
-from graphlint.project import ClassDecl, imported
+from graphlint.project import imported
 from graphlint.syntax import against_none, walk
 from graphlint.types import Confidence, Target
 from graphlint.values import (
@@ -317,18 +318,9 @@ def run_function(frame: Frame, node: ast.FunctionDef) -> None:
 @statement(ast.ClassDef)
 def run_class(frame: Frame, node: ast.ClassDef) -> None:
     split(frame, node, Confidence.CERTAIN, f"class {node.name}", "Dynamo does not trace the making of a class")
-    decl = _local(frame, node)
+    decl = made(frame, node)
     frame.machine.scopes[decl] = frame.scope
-    frame.env[node.name] = ClassValue(decl)
-
-
-def _local(frame: Frame, node: ast.ClassDef) -> ClassDecl:
-    """The class of this call: one that closes over other values is another class."""
-    decl = frame.module.class_(node, node.name)
-    known = frame.machine.scopes.get(decl)
-    if known is None or known is frame.scope or known.env == frame.scope.env:
-        return decl
-    return ClassDecl(node, frame.module, node.name)
+    frame.env[node.name] = decorated(frame, decl) if node.decorator_list else ClassValue(decl)
 
 
 @statement(ast.Import, ast.ImportFrom)
