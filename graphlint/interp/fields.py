@@ -34,6 +34,7 @@ from graphlint.values import (
     Table,
     Tensor,
     Text,
+    Union,
     Unknown,
     Value,
     doubtful,
@@ -100,7 +101,7 @@ def fill(machine: Machine, instance: Instance, record: Record) -> None:
     for name, base in owners.items():
         takes = _is_taken(base.members[name][-1])
         given = positional.pop(0) if positional and takes else None if arguments is None else arguments.keyword(name)
-        if isinstance(given, (Tensor, Seq)):
+        if isinstance(given, (Tensor, Seq, Union)):
             given = _as_declared(machine, base, name, given)
         if given is None:
             given = _field(machine, base, name, arguments is None)
@@ -125,7 +126,7 @@ def _made_with(instance: Instance, symbol: Symbol, given: Value) -> Value:
     return join_all([each.replace(fresh=True) if isinstance(each, Instance) else each for each in members(given)])
 
 
-def _as_declared(machine: Machine, base: ClassDecl, name: str, given: Tensor | Seq) -> Value:
+def _as_declared(machine: Machine, base: ClassDecl, name: str, given: Tensor | Seq | Union) -> Value:
     """What a field is given: where it is declared to be numbers, and one by default, a tensor is a number of the host."""
     field = base.members[name][-1]
     if not isinstance(field, ast.AnnAssign) or field.value is None or next(tensors_in(given), None) is None:
@@ -135,6 +136,8 @@ def _as_declared(machine: Machine, base: ClassDecl, name: str, given: Tensor | S
 
 def _doubtful(value: Value) -> Value:
     """The value with its tensors, or those it holds, possible at most."""
+    if isinstance(value, Union):
+        return join_all(list(map(_doubtful, value.members)))
     if not isinstance(value, Seq):
         return doubtful(value)
     items = None if value.items is None else tuple(map(doubtful, value.items))

@@ -129,7 +129,8 @@ def _memo(node: ast.If, rest: list[ast.stmt], scope: Scope, looped: bool) -> Mem
         together = _together(node, test, rest, scope, looped)
         if together is not None:
             return together
-    off = frozenset(word for word in asked.there if leaves_mark(scope, node.body, Mark(word, True)))
+    whole = scope._replace(owner=scope.decl.owner)
+    off = frozenset(word for word in asked.there if leaves_mark(whole, node.body, Mark(word, True)))
     return Memo(BODY, off, is_off=True) if off else None
 
 

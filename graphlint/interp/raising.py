@@ -148,7 +148,8 @@ def _seed(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, s
     That of the device is not: what the region drew has moved it on in every replay.
     """
     kept = not row.name.startswith("torch.cuda.") and sets_back(frame.summary.decl, short(row))
-    if not kept and effect.why == seeding.SET and seeding.reseeds(frame, facts.value("seed"), node):
+    is_default = not row.name.startswith(seeding.OBJECTS)
+    if not kept and is_default and effect.why == seeding.SET and seeding.reseeds(frame, facts.value("seed"), node):
         frame.emit(events.LibraryRefused, node, Confidence.LIKELY, call=short(row), why=seeding.REFUSED)
         return
     _state(frame, row, effect, facts, node, min(sure, Confidence.POSSIBLE if kept else Confidence.LIKELY))

@@ -22,6 +22,8 @@ from graphlint.values import Number, Origin, Value
 SET = "the seed is set while capturing only"
 """What the table says of calls that set a seed."""
 REFUSED = "a generator takes no other seed than it has while it is captured"
+OBJECTS = "torch.Generator."
+"""Methods of generator objects: each has a seed of its own, and most are made for the host, which refuses none."""
 DEEPEST = 3
 """Constructors through which a seed is followed."""
 LOOPS = (ast.For, ast.AsyncFor)
@@ -151,7 +153,7 @@ def reseeded(events: tuple[Event, ...]) -> tuple[Event, ...]:
 
 def _sets(event: Event) -> bool:
     is_set = isinstance(event, HostMutation) and event.what == "call" and event.why == SET
-    return is_set and event.confidence is not Confidence.POSSIBLE
+    return is_set and event.confidence is not Confidence.POSSIBLE and not event.target.startswith(OBJECTS)
 
 
 def _refused(event: Event) -> Event:

@@ -41,7 +41,9 @@ from graphlint.values import (
     Number,
     Seq,
     Text,
+    Unknown,
     Value,
+    tensors_in,
 )
 
 LOOP_PASSES = 3
@@ -93,7 +95,8 @@ def run_augmented(frame: Frame, node: ast.AugAssign) -> None:
     old, given = frame.eval(_loaded(target)), frame.eval(node.value)
     value = augmented(frame, node.op, old, given, node) if isinstance(old, Instance) else None
     value = binary(frame, node.op, old, given, node) if value is None else value
-    if is_tensor(old):
+    # What a base outside the tree holds, and a tensor is added to, is most likely one: it is written in place.
+    if is_tensor(old) or (isinstance(target, ast.Attribute) and isinstance(old, Unknown) and any(tensors_in(value, 0))):
         if isinstance(target, ast.Subscript):
             store_item(frame, frame.eval(target.value), frame.eval(target.slice), value, target)
         elif isinstance(target, ast.Name):
