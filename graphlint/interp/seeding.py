@@ -152,8 +152,9 @@ def reseeded(events: tuple[Event, ...]) -> tuple[Event, ...]:
 
 
 def _sets(event: Event) -> bool:
-    is_set = isinstance(event, HostMutation) and event.what == "call" and event.why == SET
-    return is_set and event.confidence is not Confidence.POSSIBLE and not event.target.startswith(OBJECTS)
+    if not isinstance(event, HostMutation) or event.what != "call" or event.why != SET:
+        return False
+    return event.confidence is not Confidence.POSSIBLE and not event.target.startswith(OBJECTS)
 
 
 def _refused(event: Event) -> Event:
