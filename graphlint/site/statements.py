@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from graphlint.project import imported
+from graphlint.project import ClassDecl, Outside, imported
 from graphlint.site.acts import Verb
 from graphlint.site.calls import Given, inline
 from graphlint.site.expressions import element, entry, is_filled, is_generator, is_slice, looked_at, truth
@@ -284,9 +284,23 @@ def _function(walker: Walker, node: ast.FunctionDef | ast.AsyncFunctionDef) -> b
 
 def _class(walker: Walker, node: ast.ClassDef) -> bool:
     thing = walker.thing(Kind.CLASS, node, node.name)
-    thing.decl, thing.module = walker.module.class_(node, node.name), walker.module
+    bases = _given_bases(walker, node)
+    decl = walker.module.class_(node, node.name) if bases is None else ClassDecl(node, walker.module, node.name, bases)
+    thing.decl, thing.module = decl, walker.module
     walker.scope.slots[node.name] = thing
     return False
+
+
+def _given_bases(walker: Walker, node: ast.ClassDef) -> tuple[ClassDecl | Outside, ...] | None:
+    """What a class derives from, if a variable of a function says so; None where names of the file do."""
+    held = [walker.scope.holder(each.id) for each in node.bases if isinstance(each, ast.Name)]
+    if walker.scope.outer is None or not any(each is not None and each.outer is not None for each in held):
+        return None
+    things = [walker.evaluate(each) for each in node.bases]
+    return tuple(
+        thing.decl or Outside(thing.name if thing.kind is Kind.OUTSIDE else ast.unparse(base))
+        for thing, base in zip(things, node.bases)
+    )
 
 
 def _import(walker: Walker, node: ast.Import | ast.ImportFrom) -> bool:
