@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from graphlint.case import Case, as_case, varied
-from graphlint.confirm import codec, evidence, plan, predictions, show
+from graphlint.confirm import codec, evidence, plan, predictions, process, show
 from graphlint.confirm.outcome import Difference, Machine, Outcome, Refusal, StateChange
 from graphlint.confirm.plan import InputSpec, Options, parse_input, parse_target
 from graphlint.confirm.predictions import Predicted
@@ -205,3 +205,17 @@ def test_a_miss_without_any_prediction_says_how_code_is_marked() -> None:
     hint = "`# graphlint: region` above a `def`"
     assert hint in show.text(REFUSED, reconcile([], REFUSED), "", Path("."))
     assert hint not in show.text(REFUSED, reconcile([predicted(12)], REFUSED), "", Path("."))
+
+
+def test_places_are_told_as_seen_from_the_root_and_one_is_no_plural(tmp_path: Path) -> None:
+    why = f"rank 1 is missing (call 2, {tmp_path}/m.py:11)"
+    text = show.text(FINE, Reconciled((), (Missed("stale", f"{tmp_path}/m.py", 11, why),)), "", tmp_path)
+    assert "missed     stale  m.py:11: rank 1 is missing (call 2, m.py:11)\n" in text
+    wrong = replace(STALE, differences=STALE.differences * 4)
+    assert "and 1 more difference\n" in show.text(wrong, Reconciled(), "", tmp_path)
+
+
+def test_what_torch_says_of_a_missing_numpy_is_not_what_a_target_printed() -> None:
+    set_already = process._environment({"PYTHONWARNINGS": "error::DeprecationWarning"}, "")
+    assert set_already["PYTHONWARNINGS"] == "error::DeprecationWarning,ignore:Failed to initialize NumPy"
+    assert process._environment({"A": "1"}, "2")["CUDA_VISIBLE_DEVICES"] == "2"

@@ -107,20 +107,20 @@ def _confirmed(one: Plan, stage: Stage, groups: Path) -> Outcome:
     if one.options.ranks > 1:
         from graphlint.confirm.ranks import launch  # imports torch
 
-        return _left_out(launch.confirm(one, kind, stage, begun, groups), one, "is for one rank")
+        return _left_out(launch.confirm(one, kind, stage, begun, groups), one)
     if kind == "emulated":
         from graphlint import emulate  # only here: it replaces parts of torch
 
-        return _left_out(emulate.confirm(one, stage), one, "needs a GPU")
+        return emulate.confirm(one, stage)
     from graphlint.confirm import target  # imports torch
 
     return target.confirm(one, stage)
 
 
-def _left_out(outcome: Outcome, one: Plan, why: str) -> Outcome:
-    """Says which parts were asked for that only a single process on a GPU can show."""
+def _left_out(outcome: Outcome, one: Plan) -> Outcome:
+    """Says which parts were asked for that only a single process can show."""
     asked = {"--shapes": one.options.shapes, "--compile": one.options.compile, "--graphed": one.options.graphed}
-    notes = tuple(f"`{name}` {why} and was left out" for name, wanted in asked.items() if wanted)
+    notes = tuple(f"`{name}` is for one rank and was left out" for name, wanted in asked.items() if wanted)
     return replace(outcome, notes=(*outcome.notes, *notes))
 
 

@@ -121,7 +121,10 @@ def _parts(plans: list[tuple[int, Plan]], count: int) -> Iterable[list[tuple[int
 
 
 def _environment(environ: Mapping[str, str] | None, gpu: str) -> dict[str, str]:
-    return {**(environ or os.environ), **({"CUDA_VISIBLE_DEVICES": gpu} if gpu else {})}
+    given = environ or os.environ
+    # A torch without numpy warns whenever it is imported, which would be the last that a target printed.
+    warnings = ",".join(filter(None, (given.get("PYTHONWARNINGS"), "ignore:Failed to initialize NumPy")))
+    return {**given, "PYTHONWARNINGS": warnings, **({"CUDA_VISIBLE_DEVICES": gpu} if gpu else {})}
 
 
 def _part(

@@ -11,6 +11,7 @@ from graphlint.confirm import codec
 from graphlint.confirm.outcome import Difference, Outcome, Refusal, StateChange
 from graphlint.confirm.ranks import shown
 from graphlint.confirm.reconcile import CONFIRMED, IDLE, REFUTED, Reconciled
+from graphlint.report.totals import count
 
 WORDS = {
     "captures": "captures, and replays are equal to eager", "refused": "refused",
@@ -77,7 +78,7 @@ def _refusal(refusal: Refusal, root: Path) -> list[str]:
 def _differences(differences: Sequence[Difference]) -> list[str]:
     lines = [_difference(each) for each in differences[:SHOWN]]
     more = len(differences) - SHOWN
-    return [*lines, f"  and {more} more differences"] if more > 0 else lines
+    return [*lines, f"  and {count(more, 'more difference')}"] if more > 0 else lines
 
 
 def _difference(each: Difference) -> str:
@@ -89,7 +90,7 @@ def _difference(each: Difference) -> str:
 def _changes(changes: Sequence[StateChange], root: Path) -> list[str]:
     lines = [f"  state: the call changes `{each.what}`{_at(each.file, each.line, root)}" for each in changes[:CHANGES]]
     more = len(changes) - CHANGES
-    return [*lines, f"  and {more} more state changes"] if more > 0 else lines
+    return [*lines, f"  and {count(more, 'more state change')}"] if more > 0 else lines
 
 
 def _verdicts(found: Reconciled, root: Path) -> list[str]:
@@ -100,7 +101,9 @@ def _verdicts(found: Reconciled, root: Path) -> list[str]:
         if each.verdict != IDLE:
             place = f"{short(each.finding.file, root)}:{each.finding.line}"
             lines.append(f"    {each.verdict:<9}  {each.finding.code}  {place}: {each.finding.message} ({each.why})")
-    lines += [f"    missed     {each.effect:<6} {_head(each.file, each.line, root)}{each.why}" for each in found.missed]
+    for missed in found.missed:
+        head = _head(missed.file, missed.line, root)
+        lines.append(f"    missed     {missed.effect:<6} {head}{missed.why.replace(f'{root}{os.sep}', '')}")
     if found.missed and not found.verdicts:
         lines.append("    `# graphlint: region` above a `def` tells `check` that it is captured, if nothing else does")
     idle = found.count(IDLE)
@@ -118,8 +121,9 @@ def _plain(section: Mapping[str, Any], root: Path) -> list[str]:
 def _compile(section: Mapping[str, Any], root: Path) -> list[str]:
     if section["result"] == "not-run":
         return [f"  compile: {section['reason']}"]
-    head = f"  compile: {section['graphs']} graphs, {len(section['breaks'])} breaks"
-    lines = [f"{head}, {section['launches']} graph launches a step, {section['compiled_ms']:.2f} ms"]
+    head = f"  compile: {count(section['graphs'], 'graph')}, {count(len(section['breaks']), 'break')}"
+    launches = "1 graph launch" if section["launches"] == 1 else f"{section['launches']} graph launches"
+    lines = [f"{head}, {launches} a step, {section['compiled_ms']:.2f} ms"]
     for each in section["breaks"]:
         end = ", and the whole function falls back to eager" if each["falls_back"] else ""
         lines.append(f"    {short(each['file'], root)}:{each['line']}: breaks: {each['reason']}{end}")

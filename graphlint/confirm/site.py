@@ -20,6 +20,7 @@ from graphlint.confirm import frames, pursuit
 from graphlint.confirm.lines import Lines, executed, frozen
 from graphlint.confirm.outcome import Difference, Machine, Outcome, Refusal
 from graphlint.errors import UsageError
+from graphlint.report.totals import count
 
 
 @dataclass
@@ -97,7 +98,7 @@ def _is_graphs_own(error: BaseException) -> bool:
 def judged(target: str, machine: Machine, seen: Captures, error: Exception | None) -> Outcome:
     """What a script's end says."""
     lines, figures = frozen(seen.lines), {"graphs": float(seen.ended)}
-    notes = (f"the target captured {seen.ended} graph{'s' * (seen.ended != 1)} and replayed {seen.replays} times",)
+    notes = (f"the target captured {count(seen.ended, 'graph')} and replayed {count(seen.replays, 'time')}",)
     if error is None and not seen.begun:
         why = "it ran to its end and captured no graph"
         return Outcome(target, "not-run", machine, executed=lines, reason=why, figures=figures)
@@ -115,6 +116,7 @@ def judged(target: str, machine: Machine, seen: Captures, error: Exception | Non
 def _stale(
     target: str, machine: Machine, lines: dict[str, tuple[int, ...]], refusal: Refusal, notes: tuple[str, ...]
 ) -> Outcome:
-    why = f"line {refusal.line}: {refusal.message}"
+    where = f"{os.path.basename(refusal.file)}:{refusal.line}" if refusal.file else f"line {refusal.line}"
+    why = f"{where}: {refusal.message}"
     gap = Difference(refusal.text or "assertion", 1, 0.0, 0.0, why)
     return Outcome(target, "stale", machine, differences=(gap,), executed=lines, replays=("values",), notes=notes)
