@@ -174,9 +174,10 @@ class CachedTensor(Event):
 
 @fact
 class GrowingState(Event):
-    """State that outlives the region grows by concatenation in it."""
+    """State that outlives the region grows by concatenation in it, or, where `is_cut`, is read up to where calls move on."""
 
     target: str
+    is_cut: bool = False
 
 
 @fact

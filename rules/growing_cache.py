@@ -47,6 +47,12 @@ from graphlint.types import Finding
 
 @rule("GL704", on=GrowingState, predicts="defeats")
 def growing_cache(event: GrowingState) -> Finding | None:
+    if event.is_cut:
+        return finding(
+            event,
+            f"`{event.text}` is longer in every call: every length is a new shape that needs its own graph",
+            help="read the cache at full size, and mask what is not filled with a length on the device",
+        )
     return finding(
         event,
         f"`{event.target}` grows by `{event.text}`: every length is a new shape that needs its own graph",

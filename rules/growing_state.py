@@ -46,6 +46,8 @@ from graphlint.types import Finding
 
 @rule("GL408", on=GrowingState, predicts="stale")
 def growing_state(event: GrowingState) -> Finding | None:
+    if event.is_cut:
+        return None
     return finding(
         event,
         f"`{event.text}` extends `{event.target}` as it was at capture; replays never see what was added later",

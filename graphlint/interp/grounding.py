@@ -22,6 +22,7 @@ from graphlint.events import (
 from graphlint.interp.seeding import SET, reseeded
 from graphlint.interp.untraced import HELD, KEPT_OUT
 from graphlint.interp.wrapped import OWN_GRAPHS
+from graphlint.site_events import GrowingState
 from graphlint.types import Confidence, Target
 
 
@@ -38,7 +39,14 @@ def grounded(events: tuple[Event, ...]) -> tuple[Event, ...]:
         events = reseeded(events)
     if any(isinstance(event, HostMutation) and event.confidence is not Confidence.POSSIBLE for event in events):
         return events
-    return tuple(event for event in events if not (isinstance(event, FrozenScalar) and event.what == "number"))
+    return tuple(event for event in events if not _is_of_counter(event))
+
+
+def _is_of_counter(event: Event) -> bool:
+    """Whether an event is none where the number stands still that it speaks of."""
+    if isinstance(event, FrozenScalar):
+        return event.what == "number"
+    return isinstance(event, GrowingState) and event.is_cut
 
 
 ASKING = (HostRead, HostCast, HostBranch, HostCompare, HostFormat)

@@ -11,7 +11,6 @@ import ast
 
 from graphlint.events import (
     DeviceToHost,
-    FrozenScalar,
     HostIndex,
     MaskIndex,
     TensorBound,
@@ -19,6 +18,7 @@ from graphlint.events import (
 from graphlint.interp.dispatch import ITEMS, apply, attribute, item, register
 from graphlint.interp.drifting import drifting_entry
 from graphlint.interp.frame import Frame, expression
+from graphlint.interp.lengths import note_bounds
 from graphlint.interp.mutation import is_shared, path_of, report_stored
 from graphlint.interp.naming import is_mask
 from graphlint.interp.objects import store_attribute
@@ -93,19 +93,8 @@ def tensor_item(frame: Frame, tensor: Tensor, index: Value, node: ast.AST) -> Va
     for part, place in _parts(index, node):
         for member in members(part):
             _read_part(frame, tensor, member, place, node)
-    _frozen(frame, tensor, [part for part, _ in _parts(index, node)], node)
+    note_bounds(frame, tensor, [part for part, _ in _parts(index, node)], node)
     return _selected(tensor, index)
-
-
-def _frozen(frame: Frame, tensor: Tensor, parts: list[Value], node: ast.AST) -> None:
-    """A position that other calls move is recorded where it stands."""
-    if tensor.place is not Place.DEVICE:
-        return
-    for part in parts:
-        for bound in (part.low, part.high) if isinstance(part, SliceValue) else (part,):
-            if any(isinstance(member, Number) and member.origin is Origin.STATE for member in members(bound)):
-                frame.emit(FrozenScalar, node, Confidence.LIKELY, what="number")
-                return
 
 
 def _parts(index: Value, node: ast.AST) -> list[tuple[Value, ast.AST]]:
@@ -377,7 +366,7 @@ def _store_tensor(frame: Frame, tensor: Tensor, index: Value, value: Value, targ
             _looks_up(frame, tensor, part, place, target)
         elif isinstance(part, Tensor) and part.place is Place.DEVICE and part.rank == 0 and part.kind is not Kind.BOOL:
             frame.emit(TensorBound, target, part.sure, role="index")
-    _frozen(frame, tensor, parts, target)
+    note_bounds(frame, tensor, parts, target)
     masks = [part for part in (_as_mask(part, place) for part, place in _parts(index, target)) if part is not None]
     stored_value(frame, tensor, masks, parts, value, target)
 

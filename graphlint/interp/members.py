@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from graphlint.interp.byway import moved_by_way
 from graphlint.outline import may_bind
 from graphlint.project import ClassDecl, FunctionDecl, Module, Outside
 from graphlint.record import NamedTuple
@@ -322,7 +323,9 @@ def _targets(statement: ast.Assign | ast.AnnAssign) -> list[ast.expr]:
 
 
 def _moved(body: list[ast.stmt]) -> Iterator[str]:
-    for statement in nested(body):
+    statements = list(nested(body))
+    yield from moved_by_way(statements)
+    for statement in statements:
         match statement:
             case ast.AugAssign(target=ast.Attribute(attr=name)):
                 yield name

@@ -15,6 +15,7 @@ from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
 from graphlint.interp.frozen import note_frozen
 from graphlint.interp.handlers import MODULE_METHODS
+from graphlint.interp.lengths import note_narrowed
 from graphlint.interp.placement import is_reserving
 from graphlint.interp.raising import raise_effects, short
 from graphlint.interp.results import MODULE, result
@@ -64,6 +65,8 @@ def call_row(
         note_frozen(frame, facts.given.values(), node),
         note_sizes(frame, row, facts, node),
     ]
+    if says[1] and row.name.endswith(".narrow"):
+        note_narrowed(frame, facts.given.get("length"), node)
     value = result(frame, row, row.result, facts)
     if value is MODULE:
         return relocation.made(frame, row.name, arguments)

@@ -1,0 +1,36 @@
+"""Positions and lengths in an index that calls move on: they are recorded as they stand at capture."""
+
+from __future__ import annotations
+
+import ast
+
+from graphlint.events import FrozenScalar
+from graphlint.interp.frame import Frame
+from graphlint.site_events import GrowingState
+from graphlint.syntax import spelled
+from graphlint.types import Confidence
+from graphlint.values import Number, Origin, Place, SliceValue, Tensor, Value, members
+
+
+def note_bounds(frame: Frame, tensor: Tensor, parts: list[Value], node: ast.AST) -> None:
+    """A position that other calls move is recorded where it stands; a slice up to it has another length in each call."""
+    if tensor.place is not Place.DEVICE:
+        return
+    for part in parts:
+        bounds = [moves(each) for each in ((part.low, part.high) if isinstance(part, SliceValue) else (part,))]
+        if any(bounds):
+            frame.emit(FrozenScalar, node, Confidence.LIKELY, what="number")
+            if len(bounds) == 2 and not all(bounds) and isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+                frame.emit(GrowingState, node, Confidence.LIKELY, target=spelled(node), is_cut=True)
+            return
+
+
+def note_narrowed(frame: Frame, length: Value | None, node: ast.AST) -> None:
+    """The same of `narrow`, by its last argument."""
+    if length is not None and moves(length) and isinstance(node, ast.Call):
+        frame.emit(GrowingState, node, Confidence.LIKELY, target=spelled(node), is_cut=True)
+
+
+def moves(value: Value) -> bool:
+    """Whether a value is a number that calls move on."""
+    return any(isinstance(member, Number) and member.origin is Origin.STATE for member in members(value))
