@@ -7,8 +7,11 @@ from collections.abc import Iterable
 
 from graphlint.events import FrozenScalar, HostArgument, HostFormat
 from graphlint.interp.frame import Frame
-from graphlint.types import Confidence
-from graphlint.values import Number, Origin, Place, Tensor, Value, tensors_in
+from graphlint.types import Confidence, Target
+from graphlint.values import REFILLED, Number, Origin, Place, Tensor, Value, tensors_in
+
+CHANGING = frozenset({"input", REFILLED})
+"""Roles of host tensors that hold something else in the next call."""
 
 
 def note_frozen(frame: Frame, operands: Iterable[Value], node: ast.AST) -> bool:
@@ -21,14 +24,25 @@ def note_frozen(frame: Frame, operands: Iterable[Value], node: ast.AST) -> bool:
     tensors = [each for each in values if isinstance(each, Tensor)]
     if not any(each.place is Place.DEVICE for each in tensors):
         return False
-    frozen = next((each for each in tensors if each.place is Place.HOST and each.role == "input"), None)
+    frozen = next((each for each in tensors if each.place is Place.HOST and each.role in CHANGING), None)
     if frozen is not None:
         frame.emit(FrozenScalar, node, frozen.sure, what="host tensor")
+        return True
+    if any(each.place is Place.HOST and each.role == "state" and _is_kept(each) for each in tensors):
+        # What nobody changes is recorded as it is; compiled code copies it all the same.
+        live, frame.live = frame.live, frame.live & Target.COMPILE
+        frame.emit(FrozenScalar, node, what="host tensor")
+        frame.live = live
         return True
     counted = any(isinstance(each, Number) and each.origin is Origin.STATE for each in values)
     if counted:
         frame.emit(FrozenScalar, node, Confidence.LIKELY, what="number")
     return counted
+
+
+def _is_kept(tensor: Tensor) -> bool:
+    """Whether it is sure that a tensor without dimensions is still where its object was made."""
+    return tensor.rank == 0 and tensor.sure is Confidence.CERTAIN
 
 
 def note_formatted(frame: Frame, op: ast.operator, value: Value, node: ast.AST) -> None:
