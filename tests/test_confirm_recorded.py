@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -115,3 +119,17 @@ def test_few_predictions_are_refuted_or_missed() -> None:
     confirmed, refuted = (sum(each.count(word) for each in table) for word in ("confirmed", "refuted"))
     missed = sum(len(each.missed) for each in table)
     assert confirmed > 100 and refuted + missed < 0.1 * confirmed
+
+
+@pytest.mark.parametrize("command", [("record", "regimes"), ("ranks",)])
+def test_nothing_is_recorded_without_a_gpu(command: tuple[str, ...], tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", f"tests.gpu.{command[0]}", *command[1:], "--out", str(tmp_path)],
+        cwd=ROOT,
+        env={**os.environ, "CUDA_VISIBLE_DEVICES": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
+    assert "0 found; nothing was written" in done.stderr

@@ -21,7 +21,7 @@ from typing import Any
 from graphlint import page, registry
 from graphlint.confirm import process
 from graphlint.confirm.plan import Options, Plan
-from tests.gpu.record import ROOT, _record, entry, entry_plan, written
+from tests.gpu.record import ROOT, _record, entry, entry_plan, need, written
 
 FOLDER = ROOT / "fixtures"
 MARK = re.compile(r"# ranks: (?P<name>\w+) (?P<outcome>captures|refused|stale|not-run)(?P<rest>( \w+=\d+)*)$", re.MULTILINE)
@@ -110,7 +110,9 @@ def main() -> int:
     parser.add_argument("--printed", type=Path, help="write what the ranks printed")
     parser.add_argument("--lanes", type=int, default=LANES)
     parser.add_argument("--out", type=Path, default=ROOT / "tests" / "data" / "verdicts")
-    record(parser.parse_args())
+    options = parser.parse_args()
+    need(parser, 2)
+    record(options)
     return 0
 
 

@@ -61,6 +61,8 @@ def main() -> int:
     parser.add_argument("--changed", action="store_true")
     parser.add_argument("--out", type=Path, default=DATA)
     options = parser.parse_args()
+    if options.device == "cuda":
+        need(parser, 1)
     options.out.mkdir(parents=True, exist_ok=True)
     for what in options.what:
         begun = time.monotonic()
@@ -70,6 +72,14 @@ def main() -> int:
         (options.out / f"{what}.json").write_text(written(record))
         print(f"{what}: {len(record['targets'])} targets in {time.monotonic() - begun:.0f} s", file=sys.stderr)
     return 0
+
+
+def need(parser: argparse.ArgumentParser, gpus: int) -> None:
+    """End before anything is written where there are not as many GPUs: a record of nothing would take the place of one."""
+    import torch  # here because help and a wrong option need none
+
+    if torch.cuda.device_count() < gpus:
+        parser.error(f"{gpus} GPU{'s' * (gpus != 1)} needed, {torch.cuda.device_count()} found; nothing was written")
 
 
 def written(record: dict[str, Any]) -> str:
