@@ -97,9 +97,10 @@ class StashReplaced(Event):
 
 @fact
 class RateFrozen(Event):
-    """A learning rate that is a Python number changes after its optimizer's step was captured."""
+    """An `option` of an optimizer that is a Python number changes after its step was captured."""
 
     target: str
+    option: str = "lr"
 
 
 @fact
@@ -137,6 +138,7 @@ class GraphMisused(Event):
 
     why: str
     cure: str
+    what: str = "is refused"
 
 
 @fact

@@ -1,6 +1,7 @@
 """A learning rate that is a Python number changes after its step was captured.
 
-A Python number is an argument of the recorded kernels.  Schedulers fill a rate that is a tensor in place, and replace
+A Python number is an argument of the recorded kernels, and so are the other options that optimizers keep for each group
+of parameters.  Schedulers fill a rate that is a tensor in place, and replace
 one that is a number.  SGD cannot be captured with a tensor: leave its step outside when its rate changes.
 
 Fails:
@@ -69,6 +70,12 @@ from graphlint.types import Finding
 
 @rule("GL515", on=RateFrozen, predicts="stale")
 def frozen_rate(event: RateFrozen) -> Finding | None:
+    if event.option != "lr":
+        return finding(
+            event,
+            f"`{event.target}` changes the `{event.option}` of an optimizer, which was recorded as a number",
+            help="capture the step anew where it changes, or leave the step outside the graph",
+        )
     return finding(
         event,
         f"`{event.target}` changes a learning rate that was recorded as a number",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from graphlint.project import ClassDecl, Symbol
+from graphlint.project import ClassDecl, Outside, Symbol
 from graphlint.site.acts import Verb
-from graphlint.site.names import FACTS, VIEWS
+from graphlint.site.names import FACTS, VIEWS, optimizer
 from graphlint.site.things import Kind, Slot, Thing
 from graphlint.site.walker import Walker
 from graphlint.syntax import is_marked, last, receiver_name
@@ -72,11 +72,23 @@ def inherited(walker: Walker, attr: str, node: ast.AST) -> Thing | None:
 
 def _member(walker: Walker, base: Thing, attr: str, node: ast.AST) -> Thing:
     found = walker.project.member(base.decl, attr) if base.decl is not None else None
+    if attr == "param_groups" and _is_optimizer(walker, base):
+        # Every loop over them comes by the same groups.
+        group = Thing(Kind.CONTAINER, node, base.born, base=base)
+        return Thing(Kind.CONTAINER, node, base.born, attr, base=base, slots={"[*]": group})
     if found is None:
         child = Thing(Kind.UNKNOWN, node, base.born, attr)
         child.is_argument, child.is_guess = base.is_argument, True
         return child
     return _bound(walker, base, found[0], found[1], node)
+
+
+def _is_optimizer(walker: Walker, base: Thing) -> bool:
+    """Whether an object is an optimizer of torch's, or of a class derived from one."""
+    if base.kind is Kind.INSTANCE and base.decl is not None:
+        outside = (each.name for each in walker.project.mro(base.decl) if isinstance(each, Outside))
+        return any(optimizer(name) for name in outside)
+    return base.kind is Kind.OPTIMIZER
 
 
 def _bound(walker: Walker, base: Thing, owner: ClassDecl, symbols: list[Symbol], node: ast.AST) -> Thing:

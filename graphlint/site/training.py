@@ -21,6 +21,12 @@ MODELS = frozenset({Kind.MODULE, Kind.INSTANCE, Kind.UNKNOWN})
 """What a call of may be one of a model."""
 
 
+OPTIONS = frozenset({
+    "alpha", "betas", "dampening", "eps", "lambd", "lr", "lr_decay", "momentum", "momentum_decay", "rho", "weight_decay",
+})  # fmt: skip
+"""What optimizers take as numbers and keep for each group of parameters (torch 2.13 documentation)."""
+
+
 def _inside(story: Story, captured: Captured, *verbs: Verb) -> list[Act]:
     return [act for _, act in story.between(captured.begin, captured.end, *verbs)]
 
@@ -50,14 +56,15 @@ def rates(story: Story) -> Told:
         optimizers = {id(thing): thing for act in _steps(story, captured) if (thing := _stepped(act)) is not None}
         for index, act in story.between(captured.end, len(story.acts), Verb.METHOD, Verb.BIND):
             if _changes_rate(act, optimizers) and story.next_replay(captured, index) is not None:
-                yield region(captured, story.acts), tell(RateFrozen, act, target=act.text)
+                option = act.slot.key.strip("[']") if act.slot is not None else "lr"
+                yield region(captured, story.acts), tell(RateFrozen, act, target=act.text, option=option)
 
 
 def _changes_rate(act: Act, optimizers: dict[int, Thing]) -> bool:
     if act.verb is Verb.METHOD:
         base = act.thing.base if act.thing.kind is Kind.SCHEDULER and act.name == "step" else None
         return base is not None and id(base) in optimizers and _is_number(base)
-    if act.slot is None or act.slot.key != "['lr']" or not isinstance(act.slot.holder, Thing):
+    if act.slot is None or act.slot.key.strip("[']") not in OPTIONS or not isinstance(act.slot.holder, Thing):
         return False
     chain = [act.slot.holder, *act.slot.holder.made_by, *([act.slot.holder.base] if act.slot.holder.base else [])]
     parts = {id(part) for thing in optimizers.values() for part in thing.family()}
