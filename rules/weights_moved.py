@@ -2,6 +2,7 @@
 
 The graph holds addresses.  `load_state_dict` and `copy_` write into them; a cast, a new `nn.Parameter`, `.data =` and
 `load_state_dict(assign=True)` leave the graph with the old weights, `resize_` and `set_` with a storage that others get.
+What `torch.compile` runs with graphs compares the addresses and is recorded once more for every new one.
 
 Fails:
 
@@ -44,11 +45,17 @@ from __future__ import annotations
 
 from graphlint.rule import finding, rule
 from graphlint.site_events import WeightsMoved
-from graphlint.types import Finding
+from graphlint.types import Finding, Target
 
 
-@rule("GL512", on=WeightsMoved, predicts="stale")
+@rule("GL512", on=WeightsMoved, predicts="stale", compile="defeats")
 def weights_moved(event: WeightsMoved) -> Finding | None:
+    if not event.targets & Target.GRAPH:
+        return finding(
+            event,
+            f"`{event.target}` gives what was compiled other memory ({_by(event.how)}): it is recorded once more for it",
+            help="write in place: `copy_`, or `load_state_dict` without `assign`",
+        )
     return finding(
         event,
         f"`{event.target}` gives what the graph reads other memory ({_by(event.how)}); the graph keeps to the old",

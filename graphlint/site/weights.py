@@ -12,7 +12,7 @@ from graphlint.site.construct import constant
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
 from graphlint.site_events import ModeToggled, StashReplaced, WeightsMoved
-from graphlint.types import Region
+from graphlint.types import Region, Target
 
 Told = Iterator[tuple[Region, Event]]
 PARAMETERS = frozenset(
@@ -32,7 +32,7 @@ def moved(story: Story) -> Told:
         for index, act in story.between(captured.end, len(story.acts), Verb.METHOD, Verb.BIND, Verb.WRITE, Verb.CALL):
             how = _how(story, act, called, captured)
             if how and not story.is_captured(index) and story.next_replay(captured, index) is not None:
-                yield region(captured, story.acts), tell(WeightsMoved, act, target=act.text, how=how)
+                yield region(captured, story.acts), tell(WeightsMoved, act, target=act.text, how=how, targets=Target.GRAPH)
 
 
 def _called(story: Story, captured: Captured) -> list[Thing]:
@@ -47,9 +47,9 @@ def _how(story: Story, act: Act, called: list[Thing], captured: Captured) -> str
     if act.verb is Verb.METHOD and act.thing.kind is Kind.OPTIMIZER:
         return ".load_state_dict()" if act.name == "load_state_dict" and _is_stepped(act.thing, story, captured) else ""
     if act.verb is Verb.METHOD:
-        return moved_by(act) if _holds(act.thing, called) else ""
+        return moved_by(act) if holds(act.thing, called) else ""
     if act.verb is Verb.CALL:
-        return ".data = ..." if act.thing.name in SPREADING and _takes(story, act, called) else ""
+        return ".data = ..." if act.thing.name in SPREADING and takes(story, act, called) else ""
     if act.verb is Verb.WRITE:
         return f".{act.name}()" if act.name in RESTORING and id(act.thing.owner) in captured.reads else ""
     assert act.slot is not None
@@ -59,7 +59,7 @@ def _how(story: Story, act: Act, called: list[Thing], captured: Captured) -> str
     if act.slot.key == "data":
         owner = holder.base if holder.kind is Kind.PARAMETER else holder
         is_inside = any(owner is part for module in called for part in module.family())
-        is_held = is_inside or (owner is not None and _holds(owner, called)) or _is_part(holder, captured)
+        is_held = is_inside or (owner is not None and holds(owner, called)) or _is_part(holder, captured)
         return ".data = ..." if is_held else ""
     before = captured.inputs.get(act.slot)
     if before is not None and before.kind is Kind.MODULE:
@@ -72,11 +72,11 @@ def _how(story: Story, act: Act, called: list[Thing], captured: Captured) -> str
     return "a new module" if act.thing.kind is Kind.MODULE else "a new parameter"
 
 
-def _takes(story: Story, call: Act, called: list[Thing]) -> bool:
+def takes(story: Story, call: Act, called: list[Thing]) -> bool:
     """Whether a call is given the parameters of a module that the region calls."""
     given = (act.thing for act in story.acts if act.verb is Verb.READ and act.node is call.node)
     bases = [each.base for each in given if each.kind is Kind.PARAMETERS and each.base is not None]
-    return any(_holds(each, called) for each in bases)
+    return any(holds(each, called) for each in bases)
 
 
 def _is_stepped(optimizer: Thing, story: Story, captured: Captured) -> bool:
@@ -105,7 +105,8 @@ def _is_cast(value: ast.expr) -> bool:
     return isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name) and value.value.id == "torch"
 
 
-def _holds(thing: Thing, called: list[Thing]) -> bool:
+def holds(thing: Thing, called: list[Thing]) -> bool:
+    """Whether a module is one of some others, or one of them is a part of it."""
     return thing.kind in (Kind.MODULE, Kind.UNKNOWN) and any(part is module for module in called for part in thing.family())
 
 
