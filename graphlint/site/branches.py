@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from graphlint.project import Module
 from graphlint.site.acts import Act
+from graphlint.site.things import Kind
 from graphlint.syntax import TRIES, against_none, spelled, stands_in, stored, walk
 
 
@@ -110,3 +111,39 @@ def _lacking(test: ast.expr) -> set[str]:
         case ast.BoolOp(op=ast.And(), values=parts):
             return {name for part in parts for name in _lacking(part)}
     return set()
+
+
+def regrows(act: Act) -> bool:
+    """Whether an act makes a tensor anew under an `if` that asks for its size: `if n > len(self.rows): self.rows = ...`.
+
+    Where the same statements drop something else as well, that may be the graphs, to be captured again.
+    """
+    bound = _set([act.node]) if isinstance(act.node, ast.stmt) and act.thing.kind is Kind.TENSOR else set()
+    return any(
+        isinstance(each, ast.If)
+        and stands_in(each.body, act.node)
+        and any(_is_size_of(part, bound) for part in walk(each.test))
+        and not any(_drops(part) for part in each.body)
+        for each in (walk(act.frame.module.source.tree) if bound else ())
+    )
+
+
+SIZES = frozenset({"size", "numel", "nelement", "shape"})
+
+
+def _is_size_of(node: ast.AST, names: set[str]) -> bool:
+    match node:
+        case ast.Attribute(value=held, attr=attr) if attr in SIZES:
+            return spelled(held) in names
+        case ast.Call(func=ast.Name(id="len"), args=[held]):
+            return spelled(held) in names
+    return False
+
+
+def _drops(node: ast.stmt) -> bool:
+    match node:
+        case ast.Assign(value=ast.Constant() | ast.Dict()) | ast.Delete():
+            return True
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name))):
+            return name in ("clear", "reset", "pop")
+    return False

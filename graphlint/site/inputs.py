@@ -10,7 +10,7 @@ from graphlint.captors import class_prefix
 from graphlint.events import Event
 from graphlint.record import NamedTuple
 from graphlint.site.acts import Act, Frame, Verb
-from graphlint.site.branches import fills
+from graphlint.site.branches import fills, regrows
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.taken import is_taken
 from graphlint.site.things import STATE, Kind, Scope, Slot, Thing
@@ -34,7 +34,9 @@ def rebound(story: Story) -> Told:
         for index, act in story.between(captured.end, len(story.acts), Verb.BIND):
             # A caller's name for what the region read is as good as the region's own.
             before = _before(captured, act.slot) or (act.other if id(act.other) in held else None)
-            if before is None or before.kind not in STATE or id(before) in called or before is act.thing or act.is_maybe:
+            if before is None or before.kind not in STATE or id(before) in called or before is act.thing:
+                continue
+            if act.is_maybe and not regrows(act):
                 continue
             if _moves_on(story, act) or _is_put_back(story, captured, act):
                 continue
@@ -105,7 +107,7 @@ def _is_lost(story: Story, captured: Captured, index: int, act: Act, before: Thi
     # What was written for an earlier replay is used up.
     since = max((at for at in story.replays(captured) if at < index), default=captured.end)
     for _, later in story.between(since, replay, Verb.WRITE):
-        if later.thing.owner is before.owner or later.other is act.thing:
+        if later.thing.owner is before.owner or (later.other is act.thing and id(later.thing.owner) in captured.reads):
             return False
     return not any(later.slot == act.slot and later.thing is before for _, later in story.between(index, replay, Verb.BIND))
 
