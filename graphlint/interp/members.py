@@ -61,6 +61,7 @@ class Read:
         self.reaches: dict[tuple[ClassDecl, str], Reach] = {}
         self.registers: dict[ast.FunctionDef, bool] = {}
         self.setters: dict[tuple[ClassDecl, str], bool] = {}
+        self.unmoved: dict[ClassDecl, bool] = {}
         self.widths: dict[FunctionDecl, frozenset[str]] = {}
         self.writers: dict[tuple[ClassDecl, str, bool], list[FunctionDecl]] = {}
         self.writes: dict[ast.FunctionDef, Writes] = {}

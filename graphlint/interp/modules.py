@@ -15,12 +15,13 @@ from graphlint.interp.deferring import hangs
 from graphlint.interp.dispatch import ATTRIBUTES, apply, attribute, register
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import first, function, module_method
-from graphlint.interp.mutation import set_named
+from graphlint.interp.mutation import is_building, set_named
 from graphlint.interp.objects import class_member, is_module, record_of, store_attribute
 from graphlint.interp.parts import all_parts, hang_on_each
 from graphlint.interp.placement import place_named, sure_named
 from graphlint.interp.record import Deferred
 from graphlint.interp.relocation import moved
+from graphlint.interp.unmoved import left
 from graphlint.types import Confidence
 from graphlint.values import (
     Arguments,
@@ -91,6 +92,8 @@ def _register(frame: Frame, receiver: Value, arguments: Arguments, role: str, ke
     if value is None:
         return
     held = settled_on_device(value, role) if role else value
+    if role == "buffer" and isinstance(receiver, Instance) and is_building(frame, receiver):
+        held = left(frame, receiver.decl, value) or held
     if role and isinstance(value, Unknown):
         held = Tensor(Place.DEVICE, Kind.ANY, None, Confidence.LIKELY, role)
     key = name.key if isinstance(name, Text) else "*"
