@@ -1,7 +1,8 @@
 """A graph object is captured into twice, replayed when empty, or captured on no side stream.
 
 A `CUDAGraph` holds one capture until it is reset, and `capture_begin` wants another stream than the default one.
-A capture takes no launch of another graph, has no pool to share yet, and ends on the stream it began on.
+A capture takes no launch of another graph, has no pool to share yet, and ends on the stream it began on.  One that an
+error or a `return` leaves open goes on, and records or refuses what was meant to run instead.
 
 Fails:
 
@@ -47,6 +48,6 @@ from graphlint.types import Finding
 def graph_misused(event: GraphMisused) -> Finding | None:
     return finding(
         event,
-        f"`{event.text}` is refused: {event.why}",
+        f"`{event.text}` {event.what}: {event.why}",
         help=event.cure,
     )

@@ -35,8 +35,10 @@ def _within(story: Story, captured: Captured) -> Told:
 
     Measured on an H200 with torch 2.11: "Called CUDAGraph::pool() without a preceding successful capture".
     """
-    where = region(captured, story.acts)
+    where, begin = region(captured, story.acts), story.acts[captured.begin]
     for _, act in story.between(captured.begin, captured.end, Verb.METHOD):
+        if act.frame is not begin.frame and is_choice(story, begin):
+            continue  # what is handed to a helper that may capture it
         if act.name == "replay" and act.thing.kind is Kind.GRAPH:
             why = "a stream that is capturing takes no graph to launch"
             yield where, tell(GraphMisused, act, why=why, cure="replay it outside the capture")
@@ -60,10 +62,10 @@ NOTHING = ("", "")
 def _held(story: Story, captured: Captured, act: Act) -> tuple[str, str]:
     """Why a graph cannot take another capture, and the cure."""
     earlier = [each for each in story.captures if each.graph is captured.graph and each.end < captured.begin]
-    if not earlier or captured.graph.kind is not Kind.GRAPH or _is_many(act, captured.graph) or _is_choice(story, act):
+    if not earlier or captured.graph.kind is not Kind.GRAPH or _is_many(act, captured.graph) or is_choice(story, act):
         return NOTHING
     before = earlier[-1]
-    if _is_choice(story, story.acts[before.begin]) or _is_reset(story, captured, before.end, captured.begin):
+    if is_choice(story, story.acts[before.begin]) or _is_reset(story, captured, before.end, captured.begin):
         return NOTHING
     return "the graph holds an earlier capture", "make a `CUDAGraph` for each capture, or `reset()` this one first"
 
@@ -81,7 +83,7 @@ def _is_reset(story: Story, captured: Captured, first: int, last: int) -> bool:
     return any(act.name == "reset" and act.thing is captured.graph for _, act in story.between(first, last, Verb.METHOD))
 
 
-def _is_choice(story: Story, act: Act) -> bool:
+def is_choice(story: Story, act: Act) -> bool:
     """Whether an act, or a call on the way to it, stands behind a condition."""
     if act.is_maybe:
         return True
@@ -119,7 +121,7 @@ def _changes_stream(act: Act) -> bool:
 def _emptied(story: Story, captured: Captured) -> Told:
     """Replays of a graph that was reset."""
     for index, act in story.between(captured.end, len(story.acts), Verb.METHOD):
-        if act.name != "reset" or act.thing is not captured.graph or _is_choice(story, act):
+        if act.name != "reset" or act.thing is not captured.graph or is_choice(story, act):
             continue
         again = min((each.begin for each in story.captures if each.begin > index), default=len(story.acts))
         for at in story.replays(captured, index):
