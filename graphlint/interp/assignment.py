@@ -8,12 +8,14 @@ from __future__ import annotations
 import ast
 
 from graphlint.events import HostMutation
-from graphlint.interp.carried import global_key, is_kept, is_put_back
+from graphlint.interp.carried import global_key, is_kept, is_none_asked, is_put_back
 from graphlint.interp.dispatch import element, item
 from graphlint.interp.frame import Frame
 from graphlint.interp.indexing import store_item
 from graphlint.interp.moving import moves_on, sure_to_stay
 from graphlint.interp.mutation import assign_attribute, lengthened, report_entry, report_longer, set_named
+from graphlint.project import FunctionDecl
+from graphlint.syntax import stands_in
 from graphlint.types import Confidence
 from graphlint.values import (
     Nothing,
@@ -76,9 +78,15 @@ def _report_global(frame: Frame, name: str, node: ast.AST, augmented: bool) -> N
     if decl is None:
         return  # the statements of a capture block give names to what the graph computes
     key = global_key(frame.module, name)
-    sure = Confidence.POSSIBLE if is_put_back(decl, name) or is_kept(decl, name, node) else Confidence.CERTAIN
+    stays = is_put_back(decl, name) or is_kept(decl, name, node) or _is_filled_once(decl, name, node)
+    sure = Confidence.POSSIBLE if stays else Confidence.CERTAIN
     frame.emit(HostMutation, node, sure, target=name, what="global", keys=(key,))
     frame.touch(key, is_store=True)
+
+
+def _is_filled_once(decl: FunctionDecl, name: str, node: ast.AST) -> bool:
+    """Whether an `if` around an assignment asks if what it fills is still None."""
+    return any(is_none_asked(each.test, (name,)) and stands_in(each.body, node) for each in decl.every(ast.If))
 
 
 def _unpack(frame: Frame, targets: list[ast.expr], value: Value, node: ast.AST) -> None:

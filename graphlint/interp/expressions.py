@@ -84,6 +84,8 @@ def eval_name(frame: Frame, node: ast.Name) -> Value:
         return found
     found = frame.scope.find(name)
     if found is not None:
+        if name in frame.globals:
+            frame.touch(global_key(frame.module, name))
         return drifting(frame.machine, frame.module, name, found) if type(found) is Number else found
     if frame.machine.told.flags and (flag := flag_read(frame, node)) is not None:
         return flag

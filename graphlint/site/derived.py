@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from graphlint.events import Event
-from graphlint.site.acts import Act, Verb
+from graphlint.site.acts import Act, Verb, outward
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
 from graphlint.site_events import DerivedInput
@@ -43,11 +43,15 @@ def _name(copy: Thing) -> str:
 
 
 def _follows(story: Story, captured: Captured, index: int, copy: Thing) -> bool:
-    """Whether nothing is replayed with the new data, or the copy is written as well before that is done."""
+    """Whether nothing is replayed with the new data, or the copy is written or made again before that is done."""
     replay = story.next_replay(captured, index)
     if replay is None or story.is_captured(index):
         return True
-    return any(later.thing.owner is copy for _, later in story.between(captured.end, replay, Verb.WRITE))
+    slots = {slot for slot, thing in captured.inputs.items() if thing.owner is copy}
+    return any(
+        later.thing.owner is copy if later.verb is Verb.WRITE else later.slot in slots
+        for _, later in story.between(captured.end, replay, Verb.WRITE, Verb.BIND)
+    )
 
 
 def sources(made: Thing) -> Iterator[Thing]:
@@ -66,7 +70,8 @@ def sources(made: Thing) -> Iterator[Thing]:
 
 def _fill(story: Story, captured: Captured, copy: Thing) -> Act | None:
     """Where a function that the region runs as well, but for this, has put a tensor into an attribute or an entry."""
-    bodies = {act.frame.body for act in story.acts[captured.begin : captured.end]} - {None}
+    around = {each.frame.body for each in outward(story.acts[captured.begin])}
+    bodies = {act.frame.body for act in story.acts[captured.begin : captured.end]} - around
     for act in story.acts[: captured.begin]:
         is_own = act.verb is Verb.BIND and act.thing.owner is copy and act.slot is not None
         if is_own and act.slot is not None and isinstance(act.slot.holder, Thing) and act.frame.body in bodies:

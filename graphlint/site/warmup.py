@@ -150,11 +150,20 @@ def _what(act: Act) -> str:
 def _is_restored(story: Story, captured: Captured, index: int, moved: Act) -> bool:
     first = next(story.replays(captured), len(story.acts))
     return any(
-        _puts_back(act) and not _is_elsewhere(act, moved)
-        if act.verb is not Verb.WRITE
-        else _is_parameter(act.thing) or _undoes(act, moved)
-        for _, act in story.between(index, first, Verb.METHOD, Verb.WRITE, Verb.CALL)
+        _renews(act, moved) or (_puts_back(act) and not _is_elsewhere(act, moved))
+        for _, act in story.between(index, first, Verb.METHOD, Verb.WRITE, Verb.CALL, Verb.BIND)
     )
+
+
+def _renews(act: Act, moved: Act) -> bool:
+    """Whether an act writes state that had been moved, or binds it anew, of which another rule tells."""
+    if act.verb is Verb.BIND:
+        return (
+            act.other is not None
+            and act.other.owner is moved.thing.owner
+            and isinstance(act.slot and act.slot.holder, Thing)
+        )
+    return act.verb is Verb.WRITE and (_is_parameter(act.thing) or _undoes(act, moved))
 
 
 def _puts_back(act: Act) -> bool:
