@@ -111,9 +111,12 @@ def _subscript(walker: Walker, node: ast.Subscript) -> Thing:
 
 
 def _slice(walker: Walker, node: ast.Slice) -> Thing:
-    """The bounds of a slice that some object holds; a variable bounds what is written for each replay as well."""
+    """The bounds of a slice; outside a capture a variable is none of what a graph knows: it bounds what is written for it."""
+    is_captured = walker.layer is not None and any(
+        each.thing is not None and each.thing.kind is Kind.CAPTURE for each in walker.layer.all()
+    )
     for bound in (node.lower, node.upper):
-        if isinstance(bound, (ast.Attribute, ast.Subscript)):
+        if isinstance(bound, (ast.Attribute, ast.Subscript)) or (is_captured and bound is not None):
             walker.evaluate(bound)
     return walker.thing(Kind.UNKNOWN, node)
 

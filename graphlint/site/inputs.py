@@ -72,11 +72,12 @@ def _moves_on(story: Story, act: Act) -> bool:
 
 
 def _each_has_its_own(story: Story, captured: Captured, act: Act) -> bool:
-    """Whether a loop captured for every value of a variable, and another loop goes through these values."""
+    """Whether a loop captured for every value of a variable, and what comes behind it picks one of these values."""
     loops = [layer.node for layer in story.acts[captured.begin].layers if isinstance(layer.node, ast.For)]
-    mine = next((layer.node for layer in act.layers if getattr(layer.node, "target", None) is act.node), None)
     names = {last(each) for loop in loops for each in stored(loop)}
-    return mine is not None and mine not in loops and act.slot is not None and act.slot.key in names
+    if act.slot is None or act.slot.key not in names:
+        return False
+    return not any(layer.node in loops for layer in act.layers)
 
 
 def _before(captured: Captured, slot: Slot | None) -> Thing | None:
@@ -109,7 +110,17 @@ def _is_lost(story: Story, captured: Captured, index: int, act: Act, before: Thi
     for _, later in story.between(since, replay, Verb.WRITE):
         if later.thing.owner is before.owner or (later.other is act.thing and id(later.thing.owner) in captured.reads):
             return False
+        if _fills_up_to(captured, later, act.slot):
+            return False
     return not any(later.slot == act.slot and later.thing is before for _, later in story.between(index, replay, Verb.BIND))
+
+
+def _fills_up_to(captured: Captured, write: Act, slot: Slot | None) -> bool:
+    """`static[:n].copy_(batch)`: the number says how much of an input is filled, and not what the graph does with it."""
+    if slot is None or id(write.thing.owner) not in captured.reads:
+        return False
+    slices = (each for each in walk(write.node) if isinstance(each, ast.Slice) and each.lower is None)
+    return any(last(each.upper) == slot.key for each in slices if each.upper is not None)
 
 
 def _is_over(act: Act, frame: Frame) -> bool:
