@@ -111,7 +111,7 @@ def _subscript(walker: Walker, node: ast.Subscript) -> Thing:
 
 
 def _slice(walker: Walker, node: ast.Slice) -> Thing:
-    """The bounds of a slice; outside a capture a variable is none of what a graph knows: it bounds what is written for it."""
+    """The bounds of a slice; outside a capture a variable bounds what is written for each replay."""
     is_captured = walker.layer is not None and any(
         each.thing is not None and each.thing.kind is Kind.CAPTURE for each in walker.layer.all()
     )
