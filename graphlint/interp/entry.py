@@ -165,11 +165,11 @@ class Uses:
     def follow(self, machine: Machine, decl: FunctionDecl, owner: ClassDecl | None, depth: int = DEEPEST_HAND) -> None:
         """Look in the functions that are given a parameter for what the body does not say itself."""
         for name in self.names if depth else ():
-            if not self._is_told(name) and any(
-                _uses_as_tensor(machine, callee, parameter, owner, depth - 1)
-                for callee, parameter in handed(machine, decl, owner, name)
-            ):
+            given = [] if self._is_told(name) else list(handed(machine, decl, owner, name))
+            if any(_uses_as_tensor(machine, callee, parameter, owner, depth - 1) for callee, parameter in given):
                 self.handed.add(name)
+            elif any(_asks_for_container(callee, parameter) for callee, parameter in given):
+                self.other.add(name)
 
     def _is_told(self, name: str) -> bool:
         return name in self.tensor or name in self.number or self.is_other(name)
@@ -341,6 +341,19 @@ def _uses_as_tensor(machine: Machine, decl: FunctionDecl, name: str, owner: Clas
     uses.names = [name]
     uses.follow(machine, decl, None if decl.owner is None else owner, depth)
     return (name in uses.tensor or name in uses.handed) and not uses.is_other(name)
+
+
+def _asks_for_container(decl: FunctionDecl, name: str) -> bool:
+    """Whether a function asks if what it is given is a list or the like, and says nothing else of it."""
+    return any(_is_asked(each) == name for each in decl.every(ast.Call))
+
+
+def _is_asked(node: ast.Call) -> str:
+    """The name of which a call asks whether it is a container: `isinstance(sizes, list)`."""
+    match node:
+        case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=name), ast.Name(id="list" | "tuple" | "dict")]):
+            return name
+    return ""
 
 
 def _scaled(node: ast.BinOp) -> Iterator[str]:
