@@ -284,10 +284,14 @@ class CompiledStaleRead(Event):
 
 @fact
 class CompiledDynamic(Event):
-    """A function is compiled with graphs and with dynamic shapes, or a loop calls it with ever longer arguments."""
+    """A function is compiled with graphs and with dynamic shapes, or a loop calls it with ever longer arguments.
+
+    `number` is the parameter that gets another number in every round.
+    """
 
     call: str
     grows: bool = False
+    number: str = ""
 
 
 @fact

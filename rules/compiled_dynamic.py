@@ -39,6 +39,12 @@ def compiled_dynamic(event: CompiledDynamic) -> Finding | None:
             f"`{event.call}` gets a longer argument in every round, and every length is recorded again",
             help="pad the argument to a few lengths, or keep what came before in a cache of fixed size",
         )
+    if event.number:
+        return finding(
+            event,
+            f"`{event.call}` gets another `{event.number}` in every round, and every number is recorded again",
+            help="pass the number in a tensor on the device that is filled before each call",
+        )
     return finding(
         event,
         f"`{event.call}` is compiled with graphs and `dynamic=True`: every size is recorded again",

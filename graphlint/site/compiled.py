@@ -9,6 +9,7 @@ from graphlint.captors import class_prefix, functions, region_name
 from graphlint.events import Event, FrozenScalar
 from graphlint.project import ClassDecl, Module
 from graphlint.site.acts import Act, Frame, Verb, span, text
+from graphlint.site.counted import counted
 from graphlint.site.learning import waits
 from graphlint.site.names import GRAPH_MODES
 from graphlint.site.readout import CAPTURED, ONLY_COMPILED
@@ -211,18 +212,19 @@ LENGTHENING = ("torch.cat", "torch.concat", "torch.hstack", "torch.vstack", "tor
 
 
 def growing(story: Story) -> Told:
-    """Arguments that a loop makes longer from one call to the next."""
+    """Arguments that a loop makes longer, or counts on, from one call to the next."""
     earlier: dict[int, Act] = {}
     for act in story.acts:
         if act.verb is not Verb.CALL or act.thing.kind is not Kind.COMPILED or not has_graphs(act.thing):
             continue
         before = earlier.setdefault(id(act.node), act)
-        if (
-            before is not act
-            and is_next_round(before, act)
-            and any(_lengthens(new, old) for new in _given(act) for old in _given(before))
-        ):
+        if before is act or not is_next_round(before, act):
+            continue
+        if any(_lengthens(new, old) for new in _given(act) for old in _given(before)):
             yield of_compiled(act.thing, act), tell(CompiledDynamic, act, call=act.text, grows=True, targets=Target.COMPILE)
+        elif number := counted(before, act):
+            found = tell(CompiledDynamic, act, call=act.text, number=number, targets=Target.COMPILE)
+            yield of_compiled(act.thing, act), found
 
 
 def _given(act: Act) -> list[Thing]:

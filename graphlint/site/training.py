@@ -135,14 +135,31 @@ def dropped(story: Story) -> Told:
     for captured in story.captures:
         if not _backwards(story, captured) or _steps(story, captured):
             continue
-        for index, act in story.between(captured.end, len(story.acts), Verb.METHOD):
-            is_own = act.name == "zero_grad" and clears(act) and not _is_of_others(story, captured, act.thing)
+        for index, act in story.between(captured.end, len(story.acts), Verb.METHOD, Verb.BIND):
+            is_own = _takes_away(act) and not _is_of_others(story, captured, _cleared(act))
             replay = story.next_replay(captured, index) if is_own else None
             later = story.between(replay, len(story.acts), Verb.METHOD) if replay is not None else ()
             if replay is not None and excludes(act, story.acts[replay]):
                 continue
-            if any(_stepped(each) or _is_optimizer(story, each) for _, each in later):
+            if any(_stepped(each) or _is_optimizer(story, each) for _, each in later) and not _gives_back(story, index):
                 yield region(captured, story.acts), tell(GradientsDropped, act, call=act.text)
+
+
+def _takes_away(act: Act) -> bool:
+    """Whether an act sets gradients to None: `zero_grad()`, or `p.grad = None` for each of them."""
+    return clears(act) and (act.verb is Verb.METHOD or act.thing.kind is Kind.NONE)
+
+
+def _cleared(act: Act) -> Thing:
+    """What the gradients belong to that an act sets to None: an optimizer, a module, or whatever the parameters are of."""
+    holder = act.slot.holder if act.slot is not None else None
+    return (holder.base or holder) if isinstance(holder, Thing) else act.thing
+
+
+def _gives_back(story: Story, index: int) -> bool:
+    """Whether gradients are bound again behind an act: `p.grad = static`."""
+    bound = (act for _, act in story.between(index, len(story.acts), Verb.BIND))
+    return any(clears(act) and act.thing.kind is not Kind.NONE for act in bound)
 
 
 def _is_of_others(story: Story, captured: Captured, owner: Thing) -> bool:
