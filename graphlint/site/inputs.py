@@ -218,8 +218,10 @@ def _ignored(story: Story, captured: Captured, replay: Act, touched: Touched) ->
 
 
 def _of_data(loop: ast.For | ast.AsyncFor) -> ast.expr:
-    """What a loop gives data to: the batch of `for n, batch in enumerate(batches)` and `in zip(range(9), batches)`."""
+    """What a loop gives data to: the batch of `for n, batch in enumerate(batches)`, `in batches.items()`, and the like."""
     match loop:
+        case ast.For(target=ast.Tuple(elts=[_, data]), iter=ast.Call(func=ast.Attribute(attr="items"), args=[])):
+            return data
         case ast.For(target=ast.Tuple(elts=[_, data]), iter=ast.Call(func=ast.Name(id="enumerate"))):
             return data
         case ast.For(target=ast.Tuple(elts=elts), iter=ast.Call(func=ast.Name(id="zip"), args=args)):
