@@ -85,10 +85,10 @@ def steps_marked(story: Story, beside: Act, last: int) -> list[int]:
 def is_beside(act: Act, other: Act) -> bool:
     """Whether an act may be of the same run as another: not where it is a walk through some other plain function."""
     home = root(act.frame)
-    return home is root(other.frame) or not _is_function(home)
+    return home is root(other.frame) or not is_function(home)
 
 
-def _is_function(frame: Frame) -> bool:
+def is_function(frame: Frame) -> bool:
     """Whether a walk began with a plain function, which says nothing of another, as a method does of its object."""
     return frame.body is not None and not class_prefix(frame.module, frame.body)
 

@@ -1,0 +1,28 @@
+"""What a capture site does to gradients: one frozen class a kind of fact, as in `site_events`."""
+
+from __future__ import annotations
+
+from graphlint.events import Event, fact
+
+
+@fact
+class GradientsCut(Event):
+    """A graphed callable is called with an input that needs gradients, and was graphed with a sample that needs none."""
+
+    target: str
+
+
+@fact
+class InferenceTensor(Event):
+    """A tensor of a graph that was made in inference mode is written, or needed for gradients (`is_read`), outside it."""
+
+    target: str
+    is_read: bool = False
+
+
+@fact
+class DifferentiatedTwice(Event):
+    """Gradients of gradients are asked for through a graphed callable, or through a compiled one (`is_compiled`)."""
+
+    call: str
+    is_compiled: bool = False

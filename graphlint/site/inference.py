@@ -1,0 +1,77 @@
+"""Tensors of a graph that were made in inference mode, and what is done to them outside it.
+
+Such a tensor stays one for good: outside the mode it takes no write in place, and cannot be saved for a backward pass.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from graphlint.events import Event
+from graphlint.gradient_events import InferenceTensor
+from graphlint.site.acts import Act, Frame, Verb
+from graphlint.site.inputs import root
+from graphlint.site.learning import is_trained, is_unlearned
+from graphlint.site.lineage import needs_gradients
+from graphlint.site.reuse import is_function
+from graphlint.site.story import Captured, Story, region, tell
+from graphlint.site.things import Kind, Thing
+from graphlint.types import Region
+
+Told = Iterator[tuple[Region, Event]]
+MODE = "inference_mode"
+
+
+def outside(story: Story) -> Told:
+    """Writes into inputs, and layers that learn from outputs, where the mode is off again."""
+    if MODE not in story.module.source.text:
+        return
+    for captured in story.captures:
+        where = region(captured, story.acts)
+        for index, act in story.between(captured.end, len(story.acts), Verb.WRITE, Verb.CALL):
+            if act.verb is Verb.WRITE and id(act.thing.owner) in captured.reads and _is_left(story, act.thing.owner, act):
+                yield where, tell(InferenceTensor, act, target=act.text)
+            elif act.verb is Verb.CALL and act.thing.kind is Kind.MODULE and _takes(story, captured, index, act):
+                yield where, tell(InferenceTensor, act, target=act.text, is_read=True)
+
+
+def _takes(story: Story, captured: Captured, index: int, call: Act) -> bool:
+    """Whether a layer that learns is called with a result of a graph which was captured in inference mode."""
+    if is_unlearned(call) or not is_trained(story, call) or not needs_gradients(story, call.thing):
+        return False
+    reads = (act for _, act in story.between(index, index + 20, Verb.READ) if act.node is call.node)
+    given = (act.thing for act in reads if captured.made(act.thing))
+    return any(_is_left(story, each.owner, call) for each in given)
+
+
+def _is_left(story: Story, made: Thing, act: Act) -> bool:
+    """Whether a tensor was made in inference mode, and an act happens in the same run where that is off."""
+    births = story.acts[made.born : made.born + 1] if made.kind is Kind.TENSOR and made.born else []
+    return any(_is_on(birth) and _is_same_run(birth, act) for birth in births) and not _is_on(act)
+
+
+def _is_same_run(birth: Act, act: Act) -> bool:
+    """Whether a function that is not itself in the mode leads to both: a method may be called in it by others."""
+    home = root(act.frame)
+    return act.frame.leads_to(birth.frame) or (home is root(birth.frame) and is_function(home))
+
+
+def _is_on(act: Act) -> bool:
+    """Whether an act runs in inference mode, as far as is seen."""
+    return any(_switches(layer.node) for layer in act.layers) or _is_marked(act.frame)
+
+
+def _switches(node: ast.AST) -> bool:
+    items = node.items if isinstance(node, (ast.With, ast.AsyncWith)) else []
+    return any(MODE in (text := ast.unparse(each.context_expr)) and "False" not in text for each in items)
+
+
+def _is_marked(frame: Frame | None) -> bool:
+    while frame is not None:
+        body = frame.body
+        marks = body.decorator_list if isinstance(body, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
+        if any(MODE in ast.unparse(each) for each in marks):
+            return True
+        frame = frame.caller
+    return False
