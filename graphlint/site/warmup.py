@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from graphlint.events import Event
 from graphlint.site.acts import Act, Verb, side_by_side
 from graphlint.site.advancing import advances
+from graphlint.site.inputs import root
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
 from graphlint.site_events import WarmupMissing, WarmupMovesState
@@ -118,10 +119,8 @@ def moves_state(story: Story) -> Told:
 
 def _has_twin(story: Story, captured: Captured, moved: Act) -> bool:
     """Whether another module of the same make goes through the warm-up too, so that the two can be compared."""
-    root = moved.frame
-    while root.caller is not None:
-        root = root.caller
-    called = [act.thing for act in story.acts[: captured.begin] if act.verb is Verb.CALL and act.frame is root]
+    top = root(moved.frame)
+    called = [act.thing for act in story.acts[: captured.begin] if act.verb is Verb.CALL and act.frame is top]
     modules = [thing for thing in called if thing.kind is Kind.MODULE]
     own = [thing for thing in modules if any(part is moved.thing.owner or part is moved.thing for part in thing.family())]
     return any(twin is not one and _is_twin(one, twin) for one in own for twin in modules)
@@ -150,9 +149,22 @@ def _what(act: Act) -> str:
 def _is_restored(story: Story, captured: Captured, index: int, moved: Act) -> bool:
     first = next(story.replays(captured), len(story.acts))
     return any(
-        _renews(act, moved) or (_puts_back(act) and not _is_elsewhere(act, moved))
-        for _, act in story.between(index, first, Verb.METHOD, Verb.WRITE, Verb.CALL, Verb.BIND)
+        (_renews(act, moved) or (_puts_back(act) and not _is_elsewhere(act, moved)))
+        and _is_done(story, captured, place, (index, first))
+        for place, act in story.between(-1, first, Verb.METHOD, Verb.WRITE, Verb.CALL, Verb.BIND)
     )
+
+
+def _is_done(story: Story, captured: Captured, place: int, span: tuple[int, int]) -> bool:
+    """Whether what an act does happens in a span of a story: there and then, or by a replay of what recorded it."""
+    since, until = span
+    recorded = next((each for each in story.captures if each.holds(place)), None)
+    if recorded is None or recorded is captured:
+        return place > since
+    replays = list(story.replays(recorded))
+    # Which of two methods that replay is called first, only their caller knows.
+    here = root(story.acts[until].frame) if until < len(story.acts) else None
+    return any(since < at < until or root(story.acts[at].frame) is not here for at in replays)
 
 
 def _renews(act: Act, moved: Act) -> bool:
