@@ -41,13 +41,21 @@ def fingerprinted(
 
     `text` gives the first line under a span, `home` the name of a file that does not depend on the working folder.
     """
-    seen: Counter[str] = Counter()
+    seen: Counter[bytes] = Counter()
+    # Of a line with very many findings, such as one of a million characters, the text is gone through once.
+    known: dict[tuple[str, str, int], tuple[bytes, blake2b]] = {}
     done: list[Finding] = []
     for finding in findings:
-        key = "\n".join((finding.code, home(finding.span.file), " ".join(text(finding.span).split())))
-        seen[key] += 1
-        digest = blake2b(f"{key}\n{seen[key]}".encode(errors="surrogatepass"), digest_size=8).hexdigest()
-        done.append(replace(finding, fingerprint=digest))
+        place = (finding.code, finding.span.file, finding.span.line)
+        if place not in known:
+            key = "\n".join((finding.code, home(finding.span.file), " ".join(text(finding.span).split())))
+            begun = blake2b(f"{key}\n".encode(errors="surrogatepass"), digest_size=8)
+            known[place] = (begun.digest(), begun)
+        name, begun = known[place]
+        seen[name] += 1
+        ended = begun.copy()
+        ended.update(str(seen[name]).encode())
+        done.append(replace(finding, fingerprint=ended.hexdigest()))
     return tuple(done)
 
 

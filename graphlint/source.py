@@ -248,7 +248,10 @@ def lines(source: Source) -> tuple[str, ...]:
 
 def segment(source: Source, span: Span) -> str:
     """The text under `span`, with its line breaks."""
-    chosen = [line.encode() for line in lines(source)[span.line - 1 : span.end_line]]
+    whole = lines(source)[span.line - 1 : span.end_line]
+    if len(whole) == 1 and whole[0].isascii():
+        return whole[0][span.column : span.end_column]
+    chosen = [line.encode() for line in whole]
     if not chosen:
         return ""
     chosen[-1] = chosen[-1][: span.end_column]

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 
-from graphlint.types import Report
+from graphlint.baseline import fingerprinted
+from graphlint.digest import blake2b
+from graphlint.types import Report, Span
 from tests.conftest import CheckText
+from tests.sample import READ
 
 HEAD = "import torch\n\n\nclass Model(torch.nn.Module):\n    def forward(self, x):\n"
 PROGRAMS = {
@@ -23,6 +27,7 @@ PROGRAMS = {
     + "".join("    " * (2 + n) + f"if self.a{n}:\n" for n in range(80))
     + "    " * 82
     + "return x.item()\n",
+    "a long line": HEAD + "        return [" + "x.item(), " * 3000 + "'x'" + ", 1" * 200_000 + "]\n",
     "many branches": HEAD + "".join(f"        if self.a == {n}:\n            x = x.item()\n" for n in range(500)),
     "recursion": HEAD + "        return self.forward(self.forward(x)).item()\n",
     "bases in a circle": "class A(B): ...\nclass B(A): ...\n"
@@ -105,3 +110,18 @@ def test_four_times_as_much_takes_about_four_times_as_many_calls(name: str, chec
     calls(25)  # what is loaded once
     few, many = calls(100), calls(400)
     assert many < 6 * few, f"{many:,} calls for {few:,}"
+
+
+def test_the_text_of_a_line_is_gone_through_once_however_many_findings_stand_on_it() -> None:
+    found = [replace(READ, span=Span("m.py", 1, column, 1, column + 1)) for column in range(50)]
+    asked: list[Span] = []
+
+    def text(span: Span) -> str:
+        asked.append(span)
+        return "x = [x.item(),   x.item()]"
+
+    marks = [each.fingerprint for each in fingerprinted([*found, replace(READ, span=Span("n.py", 1, 0, 1, 1))], text, str)]
+    keys = [*(("m.py", number) for number in range(1, 51)), ("n.py", 1)]
+    expected = [f"GL101\n{file}\nx = [x.item(), x.item()]\n{number}".encode() for file, number in keys]
+    assert marks == [blake2b(each, digest_size=8).hexdigest() for each in expected]
+    assert len(asked) == 2

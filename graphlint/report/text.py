@@ -90,7 +90,8 @@ def _excerpt(span: Span, text: str, paint: Paint, effect: Effect) -> list[str]:
         return []
     first = character(text, span.column)
     last = character(text, span.end_column) if span.end_line == span.line else len(text.rstrip())
-    text, first, last = _clipped(text.replace("\t", " "), first, last)
+    text, first, last = _clipped(text, first, last)
+    text = text.replace("\t", " ")
     number = str(span.line)
     gutter = " " * len(number) + paint(" |", FAINT)
     mark = " " * _width(text[:first]) + paint("^" * max(_width(text[first:last]), 1), COLOURS[effect])
