@@ -10,9 +10,10 @@ from graphlint.events import Event, fact
 
 @fact
 class WarmupMissing(Event):
-    """A region calls `callee`, which was never called before the capture."""
+    """A region calls `callee`, which was never called before the capture; `why` that matters."""
 
     callee: str
+    why: str = "its libraries are set up"
 
 
 @fact
@@ -176,10 +177,14 @@ class CachedTensor(Event):
 
 @fact
 class GrowingState(Event):
-    """State that outlives the region grows by concatenation in it, or, where `is_cut`, is read up to where calls move on."""
+    """State that outlives the region grows by concatenation in it, or, where `is_cut`, is read up to where calls move on.
+
+    Where `is_window`, it is a container of tensors that calls fill, and that the region joins.
+    """
 
     target: str
     is_cut: bool = False
+    is_window: bool = False
 
 
 @fact

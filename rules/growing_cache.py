@@ -53,6 +53,12 @@ def growing_cache(event: GrowingState) -> Finding | None:
             f"`{event.text}` is longer in every call: every length is a new shape that needs its own graph",
             help="read the cache at full size, and mask what is not filled with a length on the device",
         )
+    if event.is_window:
+        return finding(
+            event,
+            f"`{event.text}` grows with `{event.target}`: every length is a new shape that needs its own graph",
+            help="keep the last ones in one tensor of full size, and mask what is not filled",
+        )
     return finding(
         event,
         f"`{event.target}` grows by `{event.text}`: every length is a new shape that needs its own graph",

@@ -48,6 +48,12 @@ from graphlint.types import Finding
 def growing_state(event: GrowingState) -> Finding | None:
     if event.is_cut:
         return None
+    if event.is_window:
+        return finding(
+            event,
+            f"`{event.text}` joins what `{event.target}` held at capture; replays never see what was added later",
+            help="keep the last ones in one tensor and write into it in place, at a position that is a device tensor",
+        )
     return finding(
         event,
         f"`{event.text}` extends `{event.target}` as it was at capture; replays never see what was added later",

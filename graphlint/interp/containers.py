@@ -19,6 +19,7 @@ from graphlint.syntax import spelled
 from graphlint.types import Confidence
 from graphlint.values import (
     Arguments,
+    External,
     Function,
     Kind,
     Nothing,
@@ -67,11 +68,16 @@ def chained(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     return dict_(frame, arguments.replace(positional=arguments.positional[::-1]), node)
 
 
+LIST = External("builtins.list")
+
+
 @function("collections.defaultdict")
 def default_dict(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     """What is missing is made by a function."""
     table = dict_(frame, arguments, node)
     factory = first(arguments)
+    if factory is LIST and isinstance(table, Table):
+        return with_entry(table, None, Seq("list", None, Unknown()))
     if not isinstance(factory, Function) or not isinstance(table, Table):
         return table
     return with_entry(table, None, apply(frame, factory, Arguments(), node))

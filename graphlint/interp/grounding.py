@@ -46,7 +46,7 @@ def _is_of_counter(event: Event) -> bool:
     """Whether an event is none where the number stands still that it speaks of."""
     if isinstance(event, FrozenScalar):
         return event.what == "number"
-    return isinstance(event, GrowingState) and event.is_cut
+    return isinstance(event, GrowingState) and (event.is_cut or event.is_window)
 
 
 ASKING = (HostRead, HostCast, HostBranch, HostCompare, HostFormat)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from graphlint.project import FunctionDecl
-from graphlint.syntax import last, spelled, walk
+from graphlint.syntax import last, spelled, stands_in, walk
 from graphlint.types import Confidence
 
 OPPOSITE = {ast.Add: ast.Sub, ast.Sub: ast.Add}
@@ -53,7 +53,24 @@ def is_undone(decl: FunctionDecl, text: str) -> bool:
     if any(OPPOSITE[type(one.op)] is type(other.op) and _equal(one, other) for one in steps for other in steps):
         return True
     called = {name for part in parts for name in _called(part, text)}
+    if any(_is_window(part, text) for part in parts):
+        return False
     return bool(called & TAKING) and bool(called - TAKING)
+
+
+def _is_window(decl: FunctionDecl, text: str) -> bool:
+    """Whether something is taken out only where too much is there: `if len(s.last) > n: s.last.pop(0)`."""
+    full = [each for each in decl.every(ast.If) if any(_measures(part, text) for part in walk(each.test))]
+    takes = [each for each in decl.every(ast.Call) if full and _takes(each, text)]
+    return bool(takes) and all(any(stands_in(asked.body, each) for asked in full) for each in takes)
+
+
+def _measures(node: ast.AST, text: str) -> bool:
+    return isinstance(node, ast.Call) and last(node.func) == "len" and [spelled(each) for each in node.args] == [text]
+
+
+def _takes(node: ast.Call, text: str) -> bool:
+    return isinstance(node.func, ast.Attribute) and node.func.attr in TAKING and spelled(node.func.value) == text
 
 
 def sure_to_stay(decl: FunctionDecl | None, text: str) -> Confidence:

@@ -14,7 +14,18 @@ from graphlint.interp.frame import Frame
 from graphlint.interp.objects import is_module
 from graphlint.syntax import last_called, walk
 from graphlint.types import Confidence
-from graphlint.values import ExternalObject, Function, Instance, Number, Origin, Value, join_all, members, tensors_in
+from graphlint.values import (
+    ExternalObject,
+    Function,
+    Instance,
+    Number,
+    Opaque,
+    Origin,
+    Value,
+    join_all,
+    members,
+    tensors_in,
+)
 
 
 def picked(frame: Frame, found: Value, node: ast.Subscript) -> Value:
@@ -39,7 +50,14 @@ def moving(frame: Frame, found: Sequence[Value], node: ast.AST) -> Value:
     """One of several values, where calls move on which: a number moves too, and a part of the graph is recorded."""
     if any(_is_part(frame, each) for each in found):
         frame.emit(FrozenScalar, node, Confidence.LIKELY, what="number", recorded="choice")
-    return join_all([Number(each.kind, None, Origin.STATE) if isinstance(each, Number) else each for each in found])
+    return join_all([_moved(each) for each in found])
+
+
+def _moved(value: Value) -> Value:
+    """The value as one that calls move on; what is no tensor, and that an object was given, is as good as a number."""
+    if isinstance(value, Number):
+        return Number(value.kind, None, Origin.STATE)
+    return Number(origin=Origin.STATE) if isinstance(value, Opaque) else value
 
 
 def _is_part(frame: Frame, value: Value) -> bool:

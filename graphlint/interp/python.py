@@ -17,6 +17,7 @@ from graphlint.interp.handlers import device_tensor, first, function
 from graphlint.interp.results import origin_of_read
 from graphlint.interp.specials import converted, special
 from graphlint.interp.untraced import ask
+from graphlint.interp.windows import note_window
 from graphlint.syntax import last, last_called, spelled, stands_in, stored, walk
 from graphlint.types import Target
 from graphlint.values import (
@@ -184,6 +185,7 @@ def _negated(flag: Value) -> Value:
 @function("builtins.sum", "math.prod")
 def total(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     value = first(arguments)
+    note_window(frame, node)
     held = element(frame, value, node) if value is not None else Unknown()
     return join_all([member.replace(value=None) if isinstance(member, Number) else member for member in members(held)])
 

@@ -20,6 +20,7 @@ from graphlint.interp.placement import is_reserving
 from graphlint.interp.raising import raise_effects, short
 from graphlint.interp.results import MODULE, result
 from graphlint.interp.switches import is_device_default
+from graphlint.interp.windows import JOINING, note_window
 from graphlint.types import Confidence
 from graphlint.values import (
     Arguments,
@@ -50,6 +51,8 @@ def call_row(
     """Call what the row of `name` describes: raises its effects, gives its result; the answer of a silent one is kept."""
     here = (is_device_default(frame.module), is_reserving(frame, name), bool(frame.machine.writes))
     given = (name, arguments, owner, receiver, frame.devices[-1] if frame.devices else None, here)
+    if name in JOINING:
+        note_window(frame, node)
     known = frame.machine.silent.get(given)
     if known is not None:
         return known
