@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 from graphlint.platforms import answered
 from graphlint.record import NamedTuple
 from graphlint.source import Source
-from graphlint.syntax import TRIES, walk
+from graphlint.syntax import TRIES, against_none, walk
 
 N = TypeVar("N", bound=ast.AST)
 T = TypeVar("T")
@@ -134,7 +134,7 @@ class ClassDecl:
         """The names bound in the class body."""
         if self._members is None:
             self._members = {}
-            for name, symbol in _bindings(self.node.body):
+            for name, symbol in _bindings(self.node.body, set()):
                 self._members.setdefault(name, []).append(symbol)
         return self._members
 
@@ -183,7 +183,7 @@ class Module:
         """The names bound at the top of the module, also below `if`, `try` and `with`."""
         if self._symbols is None:
             self._symbols = {}
-            for name, symbol in _bindings(self.source.tree.body):
+            for name, symbol in _bindings(self.source.tree.body, set()):
                 if name == "*" and isinstance(symbol, ast.ImportFrom):
                     self.stars.append(self.absolute(symbol))
                 else:
@@ -226,8 +226,8 @@ def once_a_module(ask: Callable[[Module], T]) -> Callable[[Module], T]:
     return asked
 
 
-def _bindings(body: Iterable[ast.stmt]) -> Iterator[tuple[str, Symbol]]:
-    """(name, statement) of every binding in a body, in order."""
+def _bindings(body: Iterable[ast.stmt], there: set[str]) -> Iterator[tuple[str, Symbol]]:
+    """(name, statement) of every binding in a body, in order; `there` gathers what says that torch is there."""
     for node in body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield node.name, node
@@ -245,26 +245,56 @@ def _bindings(body: Iterable[ast.stmt]) -> Iterator[tuple[str, Symbol]]:
             for leaf in _names(node.target):
                 yield leaf, node
         else:
-            yield from _bindings_below(node)
+            yield from _bindings_below(node, there)
 
 
-def _bindings_below(node: ast.stmt) -> Iterator[tuple[str, Symbol]]:
+def _bindings_below(node: ast.stmt, there: set[str]) -> Iterator[tuple[str, Symbol]]:
     if isinstance(node, ast.If):
         # `if is_cpu(): kernel = kernel_on_the_host` binds nothing where graphs are captured.
         answer = answered(node.test)
-        yield from _bindings(node.body) if answer is not False else ()
-        yield from _bindings(node.orelse) if answer is not True else ()
+        answer = _is_there(node.test, there) if answer is None and there else answer
+        yield from _bindings(node.body, there) if answer is not False else ()
+        yield from _bindings(node.orelse, there) if answer is not True else ()
     elif isinstance(node, (ast.For, ast.While)):
-        yield from _bindings(node.body)
-        yield from _bindings(node.orelse)
+        yield from _bindings(node.body, there)
+        yield from _bindings(node.orelse, there)
     elif isinstance(node, (ast.With, ast.AsyncWith)):
-        yield from _bindings(node.body)
+        yield from _bindings(node.body, there)
     elif isinstance(node, TRIES):
-        yield from _bindings(node.body)
+        tried, after = list(_bindings(node.body, there)), list(_bindings(node.orelse, there))
+        yield from tried
+        # What stands in for torch where its import fails, `torch = None`, is not there where graphs are captured.
+        found = [*tried, *after] if any(map(_imports_torch, node.body)) else []
+        bound = {name for name, _ in found}
+        there.update(name for name, symbol in found if _tells(symbol))
         for handler in node.handlers:
-            yield from _bindings(handler.body)
-        yield from _bindings(node.orelse)
-        yield from _bindings(node.finalbody)
+            yield from (each for each in _bindings(handler.body, there) if each[0] not in bound)
+        yield from after
+        yield from _bindings(node.finalbody, there)
+
+
+def _imports_torch(node: ast.stmt) -> bool:
+    names = [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
+    names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+    return any(name.partition(".")[0] == "torch" for name in names)
+
+
+def _tells(symbol: Symbol) -> bool:
+    """Whether a name that is bound so is true: what is imported of torch, and `HAS_TORCH = True`."""
+    is_flag = isinstance(symbol, ast.Assign) and isinstance(symbol.value, ast.Constant) and symbol.value.value is True
+    return is_flag or _imports_torch(symbol)
+
+
+def _is_there(test: ast.expr, there: set[str]) -> bool | None:
+    """How a condition comes out that asks for torch: `if HAS_TORCH:`, `if nn is not None:`; None for any other."""
+    match test:
+        case ast.Name(id=name) if name in there:
+            return True
+        case ast.UnaryOp(op=ast.Not(), operand=ast.Name(id=name)) if name in there:
+            return False
+        case ast.Compare(left=ast.Name(id=name)) if name in there and (absent := against_none(test)) is not None:
+            return not absent
+    return None
 
 
 def _names(target: ast.expr) -> Iterator[str]:
