@@ -26,3 +26,18 @@ class DifferentiatedTwice(Event):
 
     call: str
     is_compiled: bool = False
+
+
+@fact
+class LazyParameters(Event):
+    """A lazy module gets its parameters in a region."""
+
+    callee: str
+
+
+@fact
+class GraphedOutOfOrder(Event):
+    """Callables that were graphed together are called in another order; `before` should come first."""
+
+    target: str
+    before: str

@@ -1,7 +1,8 @@
 """Gradients of gradients are asked for through a graphed or compiled callable.
 
-`create_graph=True` wants a backward pass that can be differentiated again.  That of a graphed callable is a recorded graph,
-that of a compiled function compiled code, and torch refuses the second pass through either.
+`create_graph=True` wants a backward pass that can be differentiated again.  That of a graphed callable is a recorded graph:
+the gradients come back as constants, and a penalty on them trains nothing, without a word.  Through compiled code, the
+second pass is refused ("torch.compile with aot_autograd does not currently support double backward").
 
 Fails:
 
@@ -11,8 +12,10 @@ Fails:
         x = torch.ones(2, 4, device=device, requires_grad=True)
         critic = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1)).to(device)
         critic = torch.cuda.make_graphed_callables(critic, (x,))
-        grad = torch.autograd.grad(critic(x).sum(), x, create_graph=True)[0]
-        grad.square().sum().backward()
+        score = critic(x)
+        grad = torch.autograd.grad(score.sum(), x, create_graph=True)[0]
+        (score.mean() + grad.square().sum()).backward()
+        assert grad.requires_grad
 
 Captures:
 
@@ -24,6 +27,7 @@ Captures:
         graphed = torch.cuda.make_graphed_callables(critic, (x,))
         grad = torch.autograd.grad(critic(x).sum(), x, create_graph=True)[0]
         (graphed(x).mean() + grad.square().sum()).backward()
+        assert grad.requires_grad
 
 How to fix: take that term from the module itself, or capture the whole step, both passes in it, as one graph.
 """
@@ -35,11 +39,14 @@ from graphlint.rule import finding, rule
 from graphlint.types import Finding
 
 
-@rule("GL531", on=DifferentiatedTwice, predicts="breaks", compile="breaks")
+@rule("GL531", on=DifferentiatedTwice, predicts="stale", compile="breaks")
 def differentiated_twice(event: DifferentiatedTwice) -> Finding | None:
-    which = "compiled function" if event.is_compiled else "graphed callable"
+    if event.is_compiled:
+        message = f"`{event.call}` asks for gradients of gradients, which compiled code refuses to give"
+    else:
+        message = f"`{event.call}` gives constants: the backward pass of a graphed callable has no gradients of its own"
     return finding(
         event,
-        f"`{event.call}` asks for gradients of gradients, and the backward pass of a {which} cannot be differentiated",
+        message,
         help="take this term from the module itself, or capture the whole step as one graph",
     )

@@ -1,7 +1,9 @@
 """A region runs layers that nobody called before the capture.
 
 The first call of a matrix product or a convolution sets up library handles and workspaces, which is not permitted
-during capture; lazily built caches would end up in the pool of the graph besides.
+during capture; lazily built caches would end up in the pool of the graph besides.  A backward pass runs on a thread of its
+own, with handles of its own: warm-ups without it do not count for it.  A Triton kernel with several configurations times
+them at its first launch for a key.
 
 Fails:
 
@@ -45,6 +47,6 @@ from graphlint.types import Finding
 def missing_warmup(event: WarmupMissing) -> Finding | None:
     return finding(
         event,
-        f"`{event.callee}` is captured without a warm-up, so its libraries are set up during capture",
+        f"`{event.callee}` is captured without a warm-up, so {event.why} during capture",
         help="run the captured code about three times on a side stream before the capture",
     )

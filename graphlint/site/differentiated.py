@@ -1,7 +1,8 @@
 """Gradients of gradients that go through a callable which has no second derivative.
 
 The backward pass of a graphed callable is a graph, and that of a compiled one compiled code: neither can be differentiated.
-Both are refused where the second backward pass runs.
+Measured on an H200 with torch 2.11: gradients that come out of the first need none themselves, so what is made of them is a
+constant; the second is refused where the second backward pass runs.
 """
 
 from __future__ import annotations

@@ -53,10 +53,10 @@ RESTORES = frozenset(
 def missing(story: Story) -> Told:
     """A region whose layers nobody called before the capture."""
     for captured in story.captures:
-        inside = [act for act in story.acts[captured.begin : captured.end] if _needs_handle(act)]
-        if not inside or any(_is_warm(act) for act in story.acts[: captured.begin]):
+        inside = [act for act in story.acts[captured.begin : captured.end] if needs_handle(act)]
+        if not inside or any(is_warm(act) for act in story.acts[: captured.begin]):
             continue
-        if all(_is_known(act.thing, story, captured) for act in inside) and not _runs_elsewhere(story, captured, inside):
+        if all(is_known(act.thing) for act in inside) and not runs_elsewhere(story, captured, inside):
             yield region(captured, story.acts), tell(WarmupMissing, inside[0], callee=inside[0].text)
 
 
@@ -80,26 +80,26 @@ def _is_only_use(act: Act) -> bool:
     return act.thing.base.module is module and len(named) == 1
 
 
-def _needs_handle(act: Act) -> bool:
+def needs_handle(act: Act) -> bool:
     return act.verb is Verb.CALL and act.thing.kind is Kind.MODULE and act.thing.name in HANDLES
 
 
-def _is_warm(act: Act) -> bool:
+def is_warm(act: Act) -> bool:
     """Whether an act before the capture can have set up the libraries."""
     if act.verb is Verb.READ and act.thing.kind in (Kind.MODULE, Kind.FUNCTION, Kind.INSTANCE):
         return True
-    return _needs_handle(act) or (act.verb is Verb.CALL and act.thing.kind in (Kind.UNKNOWN, Kind.COMPILED, Kind.GRAPHED))
+    return needs_handle(act) or (act.verb is Verb.CALL and act.thing.kind in (Kind.UNKNOWN, Kind.COMPILED, Kind.GRAPHED))
 
 
-def _is_known(thing: Thing, story: Story, captured: Captured) -> bool:
+def is_known(thing: Thing) -> bool:
     return not thing.is_argument and thing.born > 0
 
 
-def _runs_elsewhere(story: Story, captured: Captured, inside: list[Act]) -> bool:
+def runs_elsewhere(story: Story, captured: Captured, inside: list[Act]) -> bool:
     modules = {id(act.thing) for act in inside}
     frame = story.acts[captured.begin].frame
     return any(
-        _needs_handle(act) and id(act.thing) in modules and act.frame is not frame for act in story.acts[captured.end :]
+        needs_handle(act) and id(act.thing) in modules and act.frame is not frame for act in story.acts[captured.end :]
     )
 
 
