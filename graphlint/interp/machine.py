@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from graphlint.events import LimitReached
-from graphlint.interp import hanging, members
+from graphlint.interp import hanging, members, registries
 from graphlint.interp.agreeing import Repeats
 from graphlint.interp.annotations import annotated
 from graphlint.interp.binding import bind, own_name, receiver_of
@@ -316,7 +316,7 @@ class Machine:
 
     def _assigned(self, found: Assigned) -> Value:
         frame = self.toplevel(found.module)
-        values = [frame.eval(node) for node in found.values]
+        values = [registries.filled(self, found.module, node) or frame.eval(node) for node in found.values]
         if not values and found.annotation is not None:
             values = [annotated(self, found.module, found.annotation, None)]
         return join_all(values) if values else Unknown()
