@@ -265,7 +265,7 @@ READ_FIRST = "it is read before"
 
 def report_growth(frame: Frame, node: ast.AST) -> None:
     """`self.history.append(...)`: a container of an object that outlives the region changes once, at capture."""
-    holder = _container(node.func.value) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+    holder = container(node.func.value) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
     decl = frame.summary.decl
     if not isinstance(holder, ast.Attribute) or path_of(holder) is None or path_of(holder) in frame.env or decl is None:
         return
@@ -278,7 +278,7 @@ def report_growth(frame: Frame, node: ast.AST) -> None:
         frame.emit(HostMutation, node, sure, target=text, what="container")
 
 
-def _container(node: ast.expr) -> ast.expr:
+def container(node: ast.expr) -> ast.expr:
     """What holds a container, where that is an entry: `self.norms[name]`, `self.norms.setdefault(name, [])`."""
     match node:
         case ast.Subscript(value=holder) | ast.Call(func=ast.Attribute(value=holder, attr="setdefault")):

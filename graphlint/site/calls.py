@@ -15,6 +15,7 @@ from graphlint.site.names import CONSTRUCTORS, COPIED, NUMBERS, REFERENCE, SAME
 from graphlint.site.spawning import HANDING, run_by
 from graphlint.site.things import Kind, Scope, Slot, Thing
 from graphlint.site.walker import DEEPEST, Walker
+from graphlint.site.weights import PARAMETERS
 
 SPAWNING = HANDING | {"start"}
 
@@ -259,6 +260,10 @@ def _graphed(walker: Walker, function: Thing, given: Given, node: ast.Call) -> T
 def _outside(walker: Walker, name: str, given: Given, node: ast.Call) -> Thing:
     if name == "builtins.setattr" and len(given.places) == 3 and isinstance(node.args[1], ast.Constant):
         walker.bind(Slot(given.places[0], str(node.args[1].value)), given.places[2], node)
+        return walker.thing(Kind.NONE, node)
+    if name == "builtins.setattr" and len(given.places) == 3 and given.places[2].name in PARAMETERS:
+        # Whichever name it is, what was there has gone: `for name, p in named: setattr(module, name, nn.Parameter(...))`.
+        walker.act(Verb.BIND, node, given.places[2], slot=Slot(given.places[0], "*"))
         return walker.thing(Kind.NONE, node)
     if name == "builtins.getattr" and len(node.args) >= 2 and isinstance(node.args[1], ast.Constant):
         return attribute(walker, given.places[0], str(node.args[1].value), node)

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from graphlint.captors import region_name
 from graphlint.events import Event
 from graphlint.site.acts import Act, Verb, span
-from graphlint.site.construct import argument, constant
+from graphlint.site.construct import argument
 from graphlint.site.reuse import reuses
 from graphlint.site.story import Story, tell
 from graphlint.site.things import Kind, Thing
+from graphlint.site.training import caches
 from graphlint.site.weights import is_on, moved_by
 from graphlint.site_events import GraphedMisused, GraphedOtherMode, GraphedOverwritten, WeightsMoved
 from graphlint.types import Confidence, Region
@@ -75,7 +76,7 @@ def _made(story: Story, index: int, act: Act) -> str:
         return LEARNS
     for layer in act.layers:
         block = layer.thing
-        if block is not None and block.kind is Kind.AUTOCAST and constant(argument(block, "cache_enabled")) is not False:
+        if block is not None and block.kind is Kind.AUTOCAST and caches(block):
             return CACHED
     return _sample(act.thing)
 

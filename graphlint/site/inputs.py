@@ -34,16 +34,29 @@ def rebound(story: Story) -> Told:
         for index, act in story.between(captured.end, len(story.acts), Verb.BIND):
             # A caller's name for what the region read is as good as the region's own.
             before = _before(captured, act.slot) or (act.other if id(act.other) in held else None)
-            if before is None or before.kind not in STATE or id(before) in called or before is act.thing:
+            if before is None or before.kind not in STATE or id(before) in called:
+                continue
+            is_chosen = before is act.thing and _chooses(story, captured, act)
+            if before is act.thing and not is_chosen:
                 continue
             if act.is_maybe and not regrows(act):
                 continue
-            if _moves_on(story, act) or _is_put_back(story, captured, act):
+            if not is_chosen and (_moves_on(story, act) or _is_put_back(story, captured, act)):
                 continue
             if not story.is_captured(index) and _is_lost(story, captured, index, act, before) and not fills(act):
                 host = act.thing.kind in HOST or (before.kind in HOST and act.thing.kind is not Kind.TENSOR)
                 found = tell(InputRebound, act, target=written(act), place=_place(act.slot), is_host=host)
                 yield region(captured, story.acts), found
+
+
+def _chooses(story: Story, captured: Captured, act: Act) -> bool:
+    """Whether the only graph there is reads what is bound, an entry by a variable: `self.active = self.adapters[name]`."""
+    value = act.node.value if isinstance(act.node, ast.Assign) else None
+    is_entry = isinstance(value, ast.Subscript) and isinstance(value.slice, (ast.Name, ast.Attribute))
+    if not is_entry or act.slot is None or not isinstance(act.slot.holder, Thing) or len(story.captures) > 1:
+        return False
+    looped = any(isinstance(layer.node, (ast.For, ast.While)) for layer in story.acts[captured.begin].layers)
+    return not looped and captured.graph not in act.thing.family()
 
 
 def _is_copy(thing: Thing) -> bool:

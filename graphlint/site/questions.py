@@ -8,6 +8,7 @@ from graphlint.events import Event
 from graphlint.project import Module
 from graphlint.site import (
     accumulating,
+    at_once,
     buckets,
     caches,
     chained,
@@ -33,6 +34,7 @@ from graphlint.site import (
     streams,
     swapped,
     training,
+    uncaptured,
     warmup,
     weights,
 )
@@ -94,6 +96,9 @@ QUESTIONS: tuple[Question, ...] = (
     streams.forked,
     streams.outside,
     streams.raced,
+    uncaptured.on_default_stream,
+    uncaptured.by_libraries,
+    at_once.raced,
     collectives.unwaited,
     collectives.branched,
     collectives.cold,

@@ -31,7 +31,7 @@ def _inside(story: Story, captured: Captured, *verbs: Verb) -> list[Act]:
     return [act for _, act in story.between(captured.begin, captured.end, *verbs)]
 
 
-def _steps(story: Story, captured: Captured) -> list[Act]:
+def steps(story: Story, captured: Captured) -> list[Act]:
     """Where optimizers step inside a region, on their own or through a scaler."""
     return [act for act in _inside(story, captured, Verb.METHOD) if act.name == "step" and _stepped(act) is not None]
 
@@ -53,7 +53,7 @@ def _is_optimizer(story: Story, act: Act) -> bool:
 def rates(story: Story) -> Told:
     """Learning rates that change behind the back of a captured step."""
     for captured in story.captures:
-        optimizers = {id(thing): thing for act in _steps(story, captured) if (thing := _stepped(act)) is not None}
+        optimizers = {id(thing): thing for act in steps(story, captured) if (thing := _stepped(act)) is not None}
         for index, act in story.between(captured.end, len(story.acts), Verb.METHOD, Verb.BIND):
             if _changes_rate(act, optimizers) and story.next_replay(captured, index) is not None:
                 option = act.slot.key.strip("[']") if act.slot is not None else "lr"
@@ -81,7 +81,7 @@ def autocast(story: Story) -> Told:
     for captured in story.captures:
         entered = story.acts[captured.begin]
         for layer in entered.layers:
-            if layer.thing is None or layer.thing.kind is not Kind.AUTOCAST or not _caches(layer.thing):
+            if layer.thing is None or layer.thing.kind is not Kind.AUTOCAST or not caches(layer.thing):
                 continue
             reused = _reused(story, captured, layer.thing)
             if reused:
@@ -90,7 +90,8 @@ def autocast(story: Story) -> Told:
                 yield region(captured, story.acts), tell(AutocastCache, reused[0], role="call")
 
 
-def _caches(block: Thing) -> bool:
+def caches(block: Thing) -> bool:
+    """Whether an `autocast` block casts on the device, and keeps what it has cast."""
     device = constant(argument(block, "device_type", 0))
     is_off = constant(block.arguments.get("enabled")) is False
     return constant(argument(block, "cache_enabled")) is not False and device != "cpu" and not is_off
@@ -133,7 +134,7 @@ def clears(act: Act) -> bool:
 def dropped(story: Story) -> Told:
     """Gradients that are set to None while the graph writes the tensors they were."""
     for captured in story.captures:
-        if not _backwards(story, captured) or _steps(story, captured):
+        if not _backwards(story, captured) or steps(story, captured):
             continue
         for index, act in story.between(captured.end, len(story.acts), Verb.METHOD, Verb.BIND):
             is_own = _takes_away(act) and not _is_of_others(story, captured, _cleared(act))
