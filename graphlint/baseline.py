@@ -82,7 +82,7 @@ def load(path: Path) -> dict[str, Entry]:
     import json
 
     try:
-        table = json.loads(path.read_text(encoding="utf-8"))
+        table = json.loads(path.read_text(encoding="utf-8-sig"))
         if table["version"] != VERSION:
             raise ConfigError(f"the baseline `{path}` has version {table['version']}, not {VERSION}")
         return {key: Entry(each["code"], each["file"], each["message"]) for key, each in table["findings"].items()}

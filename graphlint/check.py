@@ -228,7 +228,7 @@ def accepted(findings: Sequence[Finding], files: Iterable[str], chooser: Chooser
         return baseline.Compared(tuple(findings), 0, ())
     homes = set(map(chooser.home, files))
     known = baseline.load(Path(config.root) / config.baseline)
-    return baseline.compare(findings, known, lambda file: file in homes or not (config.root / file).exists())
+    return baseline.compare(findings, known, lambda file: file in homes or not os.path.exists(config.root / file))
 
 
 def assembled(

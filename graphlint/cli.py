@@ -106,11 +106,22 @@ def _failed(error: Exception) -> int:
     if isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None:
         click.echo(f"graphlint: the output cannot be written: {why(error)}", err=True)
         return 2
+    if isinstance(error, FileNotFoundError) and not _has_folder():
+        click.echo("graphlint: the working folder is not there any more\n  change to another one", err=True)
+        return 2
     if os.environ.get(TRACEBACK):
         raise error
     click.echo(f"graphlint: internal error: {type(error).__name__}: {error}", err=True)
     click.echo(f"  please report this with the output of `{TRACEBACK}=1 graphlint ...`", err=True)
     return 2
+
+
+def _has_folder() -> bool:
+    try:
+        os.getcwd()
+    except OSError:
+        return False
+    return True
 
 
 def entry() -> NoReturn:

@@ -77,16 +77,16 @@ def folders(start: Path) -> Iterator[Path]:
     folder = Path(os.path.abspath(start))
     for each in (folder, *folder.parents):
         yield each
-        if (each / REPOSITORY).exists():
+        if os.path.exists(each / REPOSITORY):
             return
 
 
 def _here(folder: Path) -> Config | None:
     own = folder / OWN
-    if own.is_file():
+    if os.path.isfile(own):
         return read(own)
     project = folder / PROJECT
-    return read(project) if project.is_file() and _speaks_of_us(project) else None
+    return read(project) if os.path.isfile(project) and _speaks_of_us(project) else None
 
 
 def _speaks_of_us(project: Path) -> bool:
@@ -122,7 +122,7 @@ def _toml(path: Path) -> Table:
     else:
         import tomli as tomllib
     try:
-        return cast("Table", tomllib.loads(path.read_text(encoding="utf-8")))
+        return cast("Table", tomllib.loads(path.read_text(encoding="utf-8-sig")))
     except UnicodeDecodeError:
         raise ConfigError(f"`{path}` cannot be read: it is not UTF-8 text", "save it as UTF-8") from None
     except FileNotFoundError as error:

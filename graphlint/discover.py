@@ -111,8 +111,13 @@ def excludes(found: Found, exclude: Sequence[str], base: Path) -> bool:
 def _given(path: str) -> Found:
     if not path:
         raise UsageError("an empty path was given", "`.` stands for the working folder")
-    if not os.path.lexists(path):
-        raise UsageError(f"`{reported(path)}` does not exist", "give files or folders, such as `graphlint check src`")
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        hint = "give files or folders, such as `graphlint check src`"
+        raise UsageError(f"`{reported(path)}` does not exist", hint) from None
+    except (OSError, ValueError):
+        pass  # it is there as far as anybody can see, and that it cannot be read is told like any other that cannot
     return Found(Path(path), reported(path))
 
 
@@ -214,7 +219,7 @@ def _looked_at(path: str, looked: list[str]) -> str:
 def _ignore_file(folder: str, looked: list[str]) -> tuple[Patterns, ...]:
     path = _looked_at(os.path.join(folder, IGNORE_FILE), looked)
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
+        with open(path, encoding="utf-8-sig", errors="replace") as file:
             lines = file.read().splitlines()
     except OSError:
         return ()

@@ -115,7 +115,7 @@ def named(name: str, root: Path) -> Iterator[ModuleType]:
     if not name.strip():
         raise ConfigError("`rules` holds an empty name", "name a file, a folder or a package")
     path = root / name
-    if path.is_dir():
+    if os.path.isdir(path):
         for file in sorted(path.glob("[!_]*.py")):
             yield _loaded(file)
     elif path.suffix == ".py":
@@ -145,7 +145,7 @@ def _loaded(file: Path) -> ModuleType:
     """Run a rule file under a name of its own; nothing is added to the module search path."""
     name = f"graphlint_project_rules.{file.stem}"
     try:
-        module = as_module(name, file) if file.is_file() else None
+        module = as_module(name, file) if os.path.isfile(file) else None
     except GraphlintError:
         raise
     except (Exception, SystemExit) as error:

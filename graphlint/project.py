@@ -8,6 +8,7 @@ so one staged file still sees the rest of its project.
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -129,7 +130,7 @@ class Project:
             known = self._by_path.get(candidate)
             if known is not None:
                 return known
-            if candidate.is_file():
+            if os.path.isfile(candidate):
                 found = self._load(candidate, name, root)
                 if found is None:
                     self._unread[str(home), name] = str(candidate)

@@ -53,7 +53,7 @@ class Roots:
 
     def _package(self, folder: Path) -> tuple[Path, tuple[str, ...]]:
         if folder not in self._packages:
-            if folder == folder.parent or not (folder / "__init__.py").is_file():
+            if folder == folder.parent or not os.path.isfile(folder / "__init__.py"):
                 self._packages[folder] = folder, ()
             else:
                 root, parts = self._package(folder.parent)
@@ -118,7 +118,7 @@ class Roots:
         """The package that a folder without an `__init__.py` lies in, if it lies in one."""
         if root not in self._outer:
             above = list(root.parents)[:DEEPEST_ROOT]
-            self._outer[root] = next((each for each in above if (each / "__init__.py").is_file()), None)
+            self._outer[root] = next((each for each in above if os.path.isfile(each / "__init__.py")), None)
         return self._outer[root]
 
     def _up_to_package(self, root: Path) -> Iterator[Path]:
@@ -148,5 +148,5 @@ def _stem(path: str) -> str:
 def _nearest(folder: Path, known: dict[Path, Path]) -> Path:
     """The innermost folder that is there, of one and those around it."""
     if folder not in known:
-        known[folder] = folder if folder.is_dir() or folder == folder.parent else _nearest(folder.parent, known)
+        known[folder] = folder if os.path.isdir(folder) or folder == folder.parent else _nearest(folder.parent, known)
     return known[folder]

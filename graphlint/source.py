@@ -76,11 +76,11 @@ SPARED = frozenset({".py", ".pyi", ".ipynb", ".toml", ".cfg", ".ini"})
 def spare(file: str) -> None:
     """Refuse to write over a file that is no report, or where nothing can be; raises `UsageError`."""
     path = Path(file)
-    if path.is_dir():
+    if os.path.isdir(path):
         raise UsageError(f"`{file}` cannot be written: is a directory", "name a file in it")
-    if not path.parent.is_dir():
+    if not os.path.isdir(path.parent):
         raise UsageError(f"`{file}` cannot be written: there is no folder `{path.parent}`", "make it first")
-    if path.suffix in SPARED and path.exists():
+    if path.suffix in SPARED and os.path.exists(path):
         raise UsageError(f"`{file}` is there already and is no report", "name a file of its own, such as `report.json`")
 
 

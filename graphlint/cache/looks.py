@@ -5,6 +5,7 @@ Which files say that they were generated, and which classes their templates have
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,7 +70,7 @@ def answers(facts: Iterable[Fact], roots: Roots) -> dict[Fact, str]:
 
     def there(path: Path) -> bool:
         if path not in is_file:
-            is_file[path] = path.is_file()
+            is_file[path] = os.path.isfile(path)
         return is_file[path]
 
     return {fact: _answer(fact, roots, there) for fact in facts}

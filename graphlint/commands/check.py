@@ -266,6 +266,8 @@ def with_evidence(report: Report, file: str, root: Path) -> Report:
 
 
 def _stdin(name: str) -> Read:
+    if sys.stdin is None:
+        raise UsageError("`-` stands for stdin, which is closed", "give the file by name, or pipe it in")
     return read_text(sys.stdin.buffer.read(), name or "<stdin>")
 
 

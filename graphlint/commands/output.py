@@ -98,7 +98,7 @@ def rendered(report: Report, sink: Sink, wanted: Wanted, known: Registry, pieces
         return totals.statistics(report) + "".join(f"{each}\n" for each in totals.sentences(report))
     if sink.format == "text":
         paint = text.coloured if is_coloured(wanted.colour, sink.file) else text.plain
-        return text.render(report, paint, text.linked if is_coloured(wanted.links, sink.file) else text.plain, pieces)
+        return text.render(report, paint, text.linked if is_linked(wanted.links, sink.file) else text.plain, pieces)
     if sink.format == "concise":
         return concise.render(report)
     module = import_module(f"graphlint.report.{sink.format}")
@@ -114,7 +114,7 @@ def rendered(report: Report, sink: Sink, wanted: Wanted, known: Registry, pieces
 def _within_repository() -> str:
     """The working folder as the root of its repository names it; empty at the root, or where there is none."""
     here = Path.cwd()
-    root = next((each for each in (here, *here.parents) if (each / ".git").exists()), here)
+    root = next((each for each in (here, *here.parents) if os.path.exists(each / ".git")), here)
     return "" if root == here else here.relative_to(root).as_posix()
 
 
@@ -122,9 +122,16 @@ def is_coloured(when: str, file: str = "") -> bool:
     """Whether a terminal is written to that takes escape sequences, or whether they were asked for."""
     if when != "auto":
         return when == "always"
-    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+    if os.environ.get("NO_COLOR") or file:
         return False
-    return not file and sys.stdout.isatty()
+    if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
+        return True
+    return os.environ.get("TERM") != "dumb" and sys.stdout.isatty()
+
+
+def is_linked(when: str, file: str = "") -> bool:
+    """Whether links are shown; where colours are forced, in the logs of services, nobody says that links are understood."""
+    return when == "always" or (when == "auto" and is_coloured(when, file) and sys.stdout.isatty())
 
 
 def written(rendering: str, file: str) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 FOLDER, OFF = "GRAPHLINT_CACHE_DIR", "GRAPHLINT_NO_CACHE"
-LOOKS = ("NO_COLOR", "TERM", "GITHUB_ACTIONS", "COLUMNS")
+LOOKS = ("NO_COLOR", "FORCE_COLOR", "TERM", "GITHUB_ACTIONS", "COLUMNS")
 """What else changes what is printed."""
 KEY = b"cache-dir"
 

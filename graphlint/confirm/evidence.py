@@ -117,7 +117,7 @@ def _rows(outcome: Outcome, found: Reconciled, root: Path) -> Iterable[dict[str,
 def read(path: Path) -> Evidence:
     """A record from a file; raises `UsageError`."""
     try:
-        plain = json.loads(path.read_text(encoding="utf-8"))
+        plain = json.loads(path.read_text(encoding="utf-8-sig"))
         if plain["version"] != VERSION:
             raise UsageError(
                 f"`{path}` is a record of version {plain['version']}", f"this graphlint reads version {VERSION}"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from graphlint.report.positions import shown
+from graphlint.report.positions import shown, visible
 from graphlint.report.totals import sentences
 from graphlint.types import Confidence, Effect, Finding, Report
 
 
 def render(report: Report) -> str:
     """The findings, then what the run read."""
-    rows = [f"{shown(each.span, report.lines)}: {label(each)} {each.message}\n" for each in report.findings]
+    rows = [f"{shown(each.span, report.lines)}: {label(each)} {visible(each.message)}\n" for each in report.findings]
     return "".join(rows) + "".join(f"{sentence}\n" for sentence in sentences(report))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from graphlint.report import links
 from graphlint.report.concise import label
-from graphlint.report.positions import shown
+from graphlint.report.positions import shown, visible
 from graphlint.report.totals import faults_of, region_name, same_named, sentences
 from graphlint.types import Finding, RegionReport, Report
 
@@ -48,4 +48,4 @@ def _region(report: RegionReport, several: Collection[str]) -> str:
 
 def _text(text: str) -> str:
     """Text that cannot end a cell; markup outside code is left, as messages hold none."""
-    return text.replace("|", "\\|").replace("\n", " ")
+    return visible(text.replace("\n", " ")).replace("|", "\\|")

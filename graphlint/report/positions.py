@@ -18,6 +18,16 @@ class Position(NamedTuple):
     character: int
 
 
+HIDDEN = (*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+"""Controls without a picture, those among them that reorder what stands around them."""
+PICTURES = {**{code: 0x2400 + code for code in range(32)}, 0x7F: 0x2421, 0x09: 0x20, **dict.fromkeys(HIDDEN, 0xFFFD)}
+
+
+def visible(text: str) -> str:
+    """Text of sources and names of files as a terminal may be given it: no character of it is a command."""
+    return text if text.isprintable() else text.translate(PICTURES)
+
+
 def line_at(lines: Lines, file: str, line: int) -> str:
     """The text of a 1-based line; empty when the file was not read."""
     text = lines.get(file, ())
@@ -50,7 +60,8 @@ def end(span: Span, lines: Lines) -> Position:
 
 def shown(span: Span, lines: Lines) -> str:
     """`file:line:column` as people and terminals count: both from 1, in characters."""
-    return f"{span.file}:{span.line}:{character(line_at(lines, span.file, span.line), span.column) + 1}"
+    column = character(line_at(lines, span.file, span.line), span.column) + 1
+    return f"{visible(span.file)}:{span.line}:{column}"
 
 
 def in_cells(fix: Fix) -> bool:

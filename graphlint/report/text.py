@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from graphlint.later import Findings, Lines, clean, worst
 from graphlint.report import links
 from graphlint.report.concise import label
-from graphlint.report.positions import character, line_at, shown
+from graphlint.report.positions import character, line_at, shown, visible
 from graphlint.report.totals import faults_of, region_name, same_named, sentences
 from graphlint.types import Effect, Finding, RegionReport, Report, Span
 
@@ -77,10 +77,10 @@ def _finding(finding: Finding, lines: Lines, paint: Paint, link: Paint) -> str:
     code, _, rest = label(finding).partition(" ")
     page = links.page(code)
     told = f"{link(code, page) if page else code} {rest}:"
-    head = f"{place} {paint(told, COLOURS[finding.effect])} {finding.message}"
+    head = f"{place} {paint(told, COLOURS[finding.effect])} {visible(finding.message)}"
     excerpt = _excerpt(finding.span, line_at(lines, finding.span.file, finding.span.line), paint, finding.effect)
     margin = " " * len(str(finding.span.line)) + paint(" = ", FAINT) if excerpt else "  " + paint("= ", FAINT)
-    notes = [margin + note for note in _notes(finding, lines)]
+    notes = [margin + visible(note) for note in _notes(finding, lines)]
     return "\n".join([head, *excerpt, *notes])
 
 
@@ -91,7 +91,7 @@ def _excerpt(span: Span, text: str, paint: Paint, effect: Effect) -> list[str]:
     first = character(text, span.column)
     last = character(text, span.end_column) if span.end_line == span.line else len(text.rstrip())
     text, first, last = _clipped(text, first, last)
-    text = text.replace("\t", " ")
+    text = visible(text)
     number = str(span.line)
     gutter = " " * len(number) + paint(" |", FAINT)
     mark = " " * _width(text[:first]) + paint("^" * max(_width(text[first:last]), 1), COLOURS[effect])

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 
 from graphlint.later import by_effect, clean, codes
+from graphlint.report.positions import visible
 from graphlint.types import Effect, RegionReport, Report
 
 FAULTS = (Effect.BREAKS, Effect.STALE, Effect.DEFEATS)
@@ -31,7 +32,8 @@ def same_named(regions: Iterable[RegionReport]) -> frozenset[str]:
 def region_name(report: RegionReport, several: Collection[str]) -> str:
     """The name of a region, with its place if several have that name."""
     span = report.region.span
-    return f"`{report.region.name}`{f' at {span.file}:{span.line}' if report.region.name in several else ''}"
+    place = f" at {span.file}:{span.line}" if report.region.name in several else ""
+    return visible(f"`{report.region.name}`{place}")
 
 
 def sentences(report: Report) -> list[str]:
