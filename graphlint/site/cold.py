@@ -60,34 +60,34 @@ def _may_learn(act: Act) -> bool:
 
 def _is_unseen(act: Act) -> bool:
     """Whether something is called of which nothing is known, not even that it is a kernel."""
-    return act.thing.kind is Kind.UNKNOWN and _kernel(act) is None
+    return act.thing.kind is Kind.UNKNOWN and kernel(act) is None
 
 
 def tuned(story: Story) -> Told:
     """The first launch of a Triton kernel that tries its configurations out."""
     for captured in story.captures:
         before = story.acts[: captured.begin]
-        known = {id(_kernel(act)) for act in before}
+        known = {id(kernel(act)) for act in before}
         unseen = any(act.verb is Verb.READ and act.thing.kind in HANDING for act in before)
         if captured.region is not None or unseen or any(act.verb is Verb.CALL and _is_unseen(act) for act in before):
             continue
         for _, act in story.between(captured.begin, captured.end, Verb.CALL):
-            kernel = _kernel(act)
-            if kernel is not None and id(kernel) not in known and _is_tuned(kernel):
+            launched = kernel(act)
+            if launched is not None and id(launched) not in known and _is_tuned(launched):
                 yield region(captured, story.acts), tell(WarmupMissing, act, callee=act.text, why=TUNED)
                 break
 
 
-def _kernel(act: Act) -> ast.AST | None:
+def kernel(act: Act) -> ast.AST | None:
     """The function that an act launches as `kernel[grid](...)`; None for any other act."""
     base = act.thing.base if act.verb is Verb.CALL and act.call is not None else None
     is_launch = base is not None and base.kind is Kind.FUNCTION and isinstance(act.thing.node, ast.Subscript)
     return base.function if base is not None and is_launch else None
 
 
-def _is_tuned(kernel: ast.AST) -> bool:
+def _is_tuned(function: ast.AST) -> bool:
     """Whether a kernel has several configurations to choose from."""
-    marks = kernel.decorator_list if isinstance(kernel, ast.FunctionDef) else []
+    marks = function.decorator_list if isinstance(function, ast.FunctionDef) else []
     tunes = [mark for mark in marks if isinstance(mark, ast.Call) and last_called(mark) == "autotune"]
     configs = [word.value for mark in tunes for word in mark.keywords if word.arg == "configs"]
     configs += [mark.args[0] for mark in tunes if mark.args]

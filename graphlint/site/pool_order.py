@@ -22,7 +22,7 @@ SHARED = "the pool is shared"
 
 def disordered(story: Story) -> Iterator[tuple[Region, Event]]:
     """Replays that write over the results of a graph that was captured later, before those are read."""
-    for first, second in _sharing(story):
+    for first, second in sharing(story):
         for index in story.replays(first):
             act = story.acts[index]
             if act.thing is first.graph and not act.is_maybe and _is_read(story, first, second, index):
@@ -30,7 +30,7 @@ def disordered(story: Story) -> Iterator[tuple[Region, Event]]:
                 break
 
 
-def _sharing(story: Story) -> Iterator[tuple[Captured, Captured]]:
+def sharing(story: Story) -> Iterator[tuple[Captured, Captured]]:
     """Pairs of graphs of one pool, in the order of their capture."""
     pools: dict[int, int] = {}
     known: list[Captured] = []

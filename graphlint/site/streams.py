@@ -22,12 +22,12 @@ def forked(story: Story) -> Told:
             stream = act.thing.base if act.thing.kind is Kind.STREAM_BLOCK else None
             if stream is None or not _is_side(stream):
                 continue
-            left = _left(story, captured, index, act.thing)
-            if not _works(story, index, left):
+            end = left(story, captured, index, act.thing)
+            if not works(story, index, end):
                 continue
-            if not _waits(story, captured, stream, index, left):
+            if not _waits(story, captured, stream, index, end):
                 yield region(captured, story.acts), tell(StreamNotForked, act, stream=act.text)
-            elif not _joined(story, captured, stream, index, left) and not _ends_in_collective(story, index, left):
+            elif not _joined(story, captured, stream, index, end) and not _ends_in_collective(story, index, end):
                 yield region(captured, story.acts), tell(StreamNotJoined, act, stream=act.text)
 
 
@@ -35,12 +35,12 @@ def _is_side(stream: Thing) -> bool:
     return stream.kind is Kind.STREAM and not stream.name.endswith(("current_stream", "default_stream"))
 
 
-def _left(story: Story, captured: Captured, index: int, block: Thing) -> int:
+def left(story: Story, captured: Captured, index: int, block: Thing) -> int:
     found = (at for at, act in story.between(index, captured.end, Verb.LEAVE) if act.thing is block)
     return next(found, captured.end)
 
 
-def _works(story: Story, index: int, left: int) -> bool:
+def works(story: Story, index: int, left: int) -> bool:
     return any(
         act.verb is Verb.READ or act.thing.kind is Kind.MODULE
         for _, act in story.between(index, left, Verb.READ, Verb.CALL)
@@ -104,24 +104,24 @@ def raced(story: Story) -> Told:
     """Inputs that are filled on a side stream, and a replay that does not wait for it."""
     for captured in story.captures:
         for index, act in story.between(captured.end, len(story.acts), Verb.WRITE):
-            stream = _stream_of(act)
+            stream = stream_of(act)
             if stream is None or id(act.thing.owner) not in captured.reads:
                 continue
             replay = story.next_replay(captured, index)
-            if replay is None or _stream_of(story.acts[replay]) is not None:
+            if replay is None or stream_of(story.acts[replay]) is not None:
                 continue
-            if not any(_orders(each) for _, each in story.between(index, replay, Verb.METHOD, Verb.CALL)):
+            if not any(orders(each) for _, each in story.between(index, replay, Verb.METHOD, Verb.CALL)):
                 yield region(captured, story.acts), tell(InputRaced, act, target=act.text)
 
 
-def _stream_of(act: Act) -> Thing | None:
+def stream_of(act: Act) -> Thing | None:
     """The side stream of the innermost block that an act stands in."""
     blocks = (layer.thing for layer in act.layers if layer.thing is not None and layer.thing.kind is Kind.STREAM_BLOCK)
     stream = next((block.base for block in blocks), None)
     return stream if stream is not None and _is_side(stream) else None
 
 
-def _orders(act: Act) -> bool:
+def orders(act: Act) -> bool:
     """Whether an act makes a stream or the host wait for something, or may."""
     name = act.name if act.verb is Verb.METHOD else act.thing.name
     return name.startswith("wait") or "synchronize" in name or (act.verb is Verb.CALL and act.thing.kind is Kind.UNKNOWN)
