@@ -80,6 +80,9 @@ def compare(frame: Frame, op: ast.cmpop, left: Value, right: Value, node: ast.Co
     if isinstance(op, (ast.Is, ast.IsNot)):
         return _identity(op, left, right)
     if isinstance(op, (ast.In, ast.NotIn)):
+        found = _among(left, right)
+        if found is not None:
+            return TRUE if found is isinstance(op, ast.In) else FALSE
         return _membership(frame, left, right, node)
     if isinstance(left, Union) or isinstance(right, Union):
         return join_all([compare(frame, op, one, other, node) for one in members(left) for other in members(right)])
@@ -235,6 +238,14 @@ def _identity(op: ast.cmpop, left: Value, right: Value) -> Value:
     if any(isinstance(value, Tensor) for value in pair) and any(isinstance(value, Bool) for value in pair):
         return FALSE if isinstance(op, ast.Is) else TRUE
     return EITHER
+
+
+def _among(left: Value, right: Value) -> bool | None:
+    """Whether a known word is one of known words; None for everything else."""
+    if not isinstance(left, Text) or left.value is None or not isinstance(right, Seq) or right.items is None:
+        return None
+    words = [each.value for each in right.items if isinstance(each, Text) and each.value is not None]
+    return left.value in words if len(words) == len(right.items) and right.rest is None else None
 
 
 def _membership(frame: Frame, left: Value, right: Value, node: ast.Compare) -> Value:

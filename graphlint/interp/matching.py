@@ -10,7 +10,7 @@ from graphlint.interp.conditions import test
 from graphlint.interp.dispatch import attribute, item
 from graphlint.interp.frame import Frame, State, statement
 from graphlint.syntax import last
-from graphlint.values import Kind, Number, Tensor, Unknown, Value
+from graphlint.values import Kind, Number, Tensor, Text, Unknown, Value
 
 
 @statement(ast.Match)
@@ -18,8 +18,12 @@ def run_match(frame: Frame, node: ast.Match) -> None:
     subject = frame.eval(node.subject)
     if isinstance(subject, Tensor) and any(_compares(case.pattern) for case in node.cases):
         frame.emit(HostBranch, node.subject, subject.sure, construct="match")
-    left, ends = frame.save(), []
+    left, ends, known = frame.save(), [], False
     for case in node.cases:
+        is_it = _is_one(case.pattern, subject)
+        known = known or is_it is not None
+        if is_it is False:
+            continue
         frame.restore(State(dict(left.env), left.live))
         facts = agreed(frame, case.pattern) if frame.decided else None
         if facts is not None:
@@ -31,12 +35,13 @@ def run_match(frame: Frame, node: ast.Match) -> None:
             frame.env.update(outcome.true.facts)
         frame.run(case.body)
         ends.append(State(frame.env, frame.live))
-        if case.guard is None and _takes_all(case.pattern):
+        if case.guard is None and (is_it or _takes_all(case.pattern)):
             break
     else:
         ends.append(left)
     frame.merge(*ends)
-    note_cases(frame, node, ends)
+    if not known:
+        note_cases(frame, node, ends)
 
 
 def _bind(frame: Frame, pattern: ast.pattern, subject: Value) -> None:
@@ -70,6 +75,19 @@ def _bind(frame: Frame, pattern: ast.pattern, subject: Value) -> None:
 def _is_plain(pattern: ast.MatchClass) -> bool:
     """`case int(count):` binds the number itself, as with the other plain types of Python."""
     return last(pattern.cls) in ("int", "float", "str", "bool", "bytes", "list", "tuple", "dict", "set")
+
+
+def _is_one(pattern: ast.pattern, subject: Value) -> bool | None:
+    """Whether a text that is known is what a case asks for; None where that is open."""
+    if not isinstance(subject, Text) or subject.value is None:
+        return None
+    match pattern:
+        case ast.MatchValue(value=ast.Constant(value=wanted)):
+            return bool(wanted == subject.value)
+        case ast.MatchOr(patterns=parts):
+            found = [_is_one(each, subject) for each in parts]
+            return True if True in found else None if None in found else False
+    return None
 
 
 def _takes_all(pattern: ast.pattern) -> bool:
