@@ -211,10 +211,14 @@ class OutsideEvent(Event):
 
 @fact
 class UnsharedPool(Event):
-    """Graphs are captured in a loop, or for each key of `cache`, each with a pool of its own."""
+    """Graphs are captured in a loop, or for each key of `cache`, each with a pool of its own.
+
+    With `stream`, they are given one pool, and each captures on another stream.
+    """
 
     loop: str = ""
     cache: str = ""
+    stream: str = ""
 
 
 @fact

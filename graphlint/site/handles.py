@@ -22,7 +22,7 @@ def misused(story: Story) -> Told:
     """Captures into a graph that holds one, replays of one that was reset, captures on the default stream."""
     for captured in story.captures:
         act = story.acts[captured.begin]
-        for why, cure in (_held(story, captured, act), _on_default_stream(story, captured, act)):
+        for why, cure in (_held(story, captured, act), _on_default_stream(story, captured, act), _unbuffered(act)):
             if why:
                 yield region(captured, story.acts), tell(GraphMisused, act, why=why, cure=cure)
                 break
@@ -46,11 +46,28 @@ def _within(story: Story, captured: Captured) -> Told:
             why = "a graph has no pool to share before its capture has ended"
             cure = "ask for it behind the capture, or give each one the same `torch.cuda.graph_pool_handle()`"
             yield where, tell(GraphMisused, act, why=why, cure=cure)
+        elif act.name == "reset" and act.thing.kind is Kind.GRAPH and act.thing is not captured.graph:
+            yield where, tell(GraphMisused, act, why=DROPPED, cure=KEEP)
+    for _, act in story.between(captured.begin, captured.end, Verb.BIND):
+        if _lets_go(story, captured, act):
+            yield where, tell(GraphMisused, act, why=DROPPED, cure=KEEP)
     changes = [act for _, act in story.between(captured.begin, captured.end, Verb.CALL) if act.thing.name in CHANGES]
     if len(changes) == 1:
         why = "the capture must end on the stream it began on"
         cure = "change the stream with `with torch.cuda.stream(...)`, which goes back to the first one"
         yield where, tell(GraphMisused, changes[0], why=why, cure=cure)
+
+
+DROPPED, KEEP = "a graph cannot be destroyed while another is captured", "let go of it before or behind the capture"
+
+
+def _lets_go(story: Story, captured: Captured, bind: Act) -> bool:
+    """Whether an act takes the last name of another graph away.  Measured: H200, torch 2.11, in each of three ways."""
+    graph = bind.other
+    if graph is None or graph.kind is not Kind.GRAPH or graph in (captured.graph, bind.thing) or bind.is_maybe:
+        return False
+    held = [act for act in story.acts[: captured.begin] if act.thing is graph and act.verb in (Verb.BIND, Verb.KEEP)]
+    return all(act.slot == bind.slot for act in held) and any(each.graph is graph for each in story.captures)
 
 
 CHANGES = ("torch.cuda.set_stream", "torch.accelerator.set_stream")
@@ -110,6 +127,28 @@ def _on_default_stream(story: Story, captured: Captured, act: Act) -> tuple[str,
         return NOTHING  # it captures for others, who may have made a stream current
     cure = "put it under `with torch.cuda.stream(...)`, or capture with `torch.cuda.graph`"
     return "the default stream cannot be captured", cure
+
+
+SWITCH, VARIABLE = "caching_allocator_enable", "PYTORCH_NO_CUDA_MEMORY_CACHING"
+OFF = "the caching allocator is off, and nothing else can allocate while capturing"
+
+
+def _unbuffered(act: Act) -> tuple[str, str]:
+    """Why a capture is refused in a file that turns the caching allocator off, and the cure."""
+    text = act.frame.module.source.text
+    if SWITCH not in text and VARIABLE not in text:
+        return NOTHING
+    off = any(_turns_off(each) for each in walk(act.frame.module.source.tree))
+    return (OFF, f"leave `{VARIABLE}` unset, and the allocator on") if off else NOTHING
+
+
+def _turns_off(node: ast.AST) -> bool:
+    match node:
+        case ast.Assign(targets=[ast.Subscript(slice=ast.Constant(value=key))], value=ast.Constant(value=value)):
+            return key == VARIABLE and value != "0"
+        case ast.Call(func=ast.Attribute(attr=name), args=[ast.Constant(value=False)]):
+            return name == SWITCH
+    return False
 
 
 def _changes_stream(act: Act) -> bool:

@@ -14,7 +14,7 @@ from graphlint.site.construct import argument
 from graphlint.site.outputs import computes
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind
-from graphlint.site_events import OutputKept
+from graphlint.site_events import OutputKept, UnsharedPool
 from graphlint.types import Region
 
 SHARED = "the pool is shared"
@@ -53,3 +53,16 @@ def _is_read(story: Story, first: Captured, second: Captured, index: int) -> boo
     again = next(story.replays(second, index), len(story.acts))
     reads = (each for _, each in story.between(index, again, Verb.READ) if second.made(each.thing) and computes(each))
     return any(each.frame is act.frame for each in reads)
+
+
+def apart(story: Story) -> Iterator[tuple[Region, Event]]:
+    """Captures that are given the pool of an earlier one and a stream of their own."""
+    told: set[int] = set()
+    for first, second in sharing(story):
+        one, other = (argument(each.capture, "stream", 2) for each in (first, second))
+        act = story.acts[second.begin]
+        if one is None or other is None or one is other or id(act.node) in told:
+            continue
+        if one.kind is Kind.STREAM and other.kind is Kind.STREAM and not (one.is_argument or other.is_argument):
+            told.add(id(act.node))
+            yield region(second, story.acts), tell(UnsharedPool, act, stream=act.text)

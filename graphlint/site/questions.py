@@ -55,6 +55,7 @@ QUESTIONS: tuple[Question, ...] = (
     outputs.unset,
     outputs.unwaited,
     pool_order.disordered,
+    pool_order.apart,
     weights.moved,
     weights.stashed,
     weights.toggled,
