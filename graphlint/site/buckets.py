@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from itertools import pairwise
 
 from graphlint.events import Event
 from graphlint.site.acts import Act, Layer, Verb, text
 from graphlint.site.branches import apart, happens_once
 from graphlint.site.construct import argument
 from graphlint.site.fitting import fits
-from graphlint.site.names import MIXING
+from graphlint.site.mixing import dimension, mixes, runs_along
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
 from graphlint.site_events import (
@@ -186,7 +185,6 @@ def _is_short(node: ast.expr) -> bool:
 def padding(story: Story) -> Told:
     """An input that is filled in part, and what becomes of the rest."""
     for captured in story.captures:
-        mixes = _mixes(story, captured)
         for index, act in story.between(captured.end, len(story.acts), Verb.WRITE):
             if not _is_part(act, captured) or story.is_captured(index):
                 continue
@@ -195,7 +193,9 @@ def padding(story: Story) -> Told:
             if replay is None or fits(story, captured, index, replay, cut.upper if cut is not None else None):
                 continue
             addresses = _is_address(story, captured, act.thing.owner)
-            sure = Confidence.LIKELY if addresses else None if _is_marked(story, captured, act, replay) else mixes
+            sure = Confidence.LIKELY if addresses else None
+            if not addresses and not _is_marked(story, captured, act, replay):
+                sure = mixes(story, captured, act)
             if sure is not None and not _is_cleared(story, captured, index, replay):
                 yield region(captured, story.acts), tell(PaddingLeft, act, sure=sure, target=act.text, places=addresses)
             yield from _returned(story, captured, act)
@@ -287,58 +287,6 @@ def _follows(act: Act, filled: Act) -> bool:
     return end is not None and any(node.lower is not None and ast.dump(node.lower) == end for node in slices)
 
 
-def _mixes(story: Story, captured: Captured) -> Confidence | None:
-    """How sure it is that rows meet in a region; None when all it does keeps them apart."""
-    unknown = False
-    for _, act in story.between(captured.begin, captured.end, Verb.METHOD, Verb.CALL):
-        if act.verb is Verb.CALL and act.thing.kind is Kind.UNKNOWN:
-            unknown = True
-        if act.verb is Verb.CALL and "BatchNorm" in act.thing.name and act.name == "training":
-            return Confidence.LIKELY
-        name = act.name if act.verb is Verb.METHOD else act.thing.name.rpartition(".")[2]
-        if name in MIXING and act.call is not None and act.thing.kind is not Kind.MODULE:
-            if _runs_along_rows(act.call, act.verb is Verb.METHOD):
-                return Confidence.LIKELY
-    return Confidence.LIKELY if _are_multiplied(story, captured) else Confidence.POSSIBLE if unknown else None
-
-
-def _are_multiplied(story: Story, captured: Captured) -> bool:
-    """Whether every row of what a region computes is multiplied with every other: `z @ z.t()`, and not `weight @ z.t()`."""
-    reads = (act for _, act in story.between(captured.begin, captured.end, Verb.READ))
-    return any(
-        first.node is second.node and _turns(first.node) and all(captured.made(each.thing) for each in (first, second))
-        for first, second in pairwise(reads)
-    )
-
-
-def _turns(node: ast.AST) -> bool:
-    """Whether a node is a product with something that is transposed on its right side."""
-    match node:
-        case ast.BinOp(op=ast.MatMult(), right=ast.Attribute(attr="T" | "mT")):
-            return True
-        case ast.BinOp(op=ast.MatMult(), right=right):
-            return last_called(right) in TURNING
-        case ast.Call(args=[*_, right]):
-            return last_called(node) in PRODUCTS and last_called(right) in TURNING
-    return False
-
-
-PRODUCTS = frozenset({"bmm", "matmul", "mm"})
-TURNING = frozenset({"t", "transpose"})
-
-
-def _runs_along_rows(call: ast.Call, is_method: bool) -> bool:
-    """Whether an operation runs along the first dimension, or along all of them."""
-    words = {word.arg: word.value for word in call.keywords}
-    # A norm is told its order first.
-    place = (not is_method) + (last_called(call) == "norm")
-    given = words.get("dim") or words.get("axis") or (call.args[place] if len(call.args) > place else None)
-    if given is None:
-        return True
-    parts = given.elts if isinstance(given, (ast.Tuple, ast.List)) else [given]
-    return any(isinstance(part, ast.Constant) and part.value == 0 for part in parts)
-
-
 def _returned(story: Story, captured: Captured, filled: Act) -> Told:
     for _, act in story.between(captured.end, len(story.acts), Verb.RETURN):
         if (
@@ -347,7 +295,7 @@ def _returned(story: Story, captured: Captured, filled: Act) -> Told:
             and not _is_sliced(act.node)
             and not _is_cut_out(captured, act.thing)
             and not _is_number(act.node)
-            and not _is_reduced(captured, act.thing)
+            and not _is_reduced(captured, act.thing, dimension(filled.node))
         ):
             yield region(captured, story.acts), tell(PaddingReturned, act, target=act.text)
 
@@ -370,11 +318,11 @@ def _is_cut_out(captured: Captured, thing: Thing) -> bool:
     return False
 
 
-def _is_reduced(captured: Captured, thing: Thing) -> bool:
+def _is_reduced(captured: Captured, thing: Thing, dim: int) -> bool:
     """Whether a result, or what a copy was made of, has no rows of the bucket: the region took them together."""
     for each in (thing, *thing.made_by):
         if isinstance(each.node, ast.Call) and captured.made(each) and last_called(each.node) in REDUCING:
-            if _runs_along_rows(each.node, not each.name.startswith("torch.")):
+            if runs_along(each.node, not each.name.startswith("torch."), dim):
                 return True
     return False
 
