@@ -123,7 +123,8 @@ def _report(frame: Frame, owner: Value, target: ast.Attribute, value: Value, nod
         if any(untraced.is_declared_fleeting(frame.machine, each.decl, target.attr) for each in lasting):
             untraced.split(frame, node, Confidence.CERTAIN, text, "Dynamo binds no buffer anew that is not persistent")
         return
-    if any(tensor.place is not Place.HOST for tensor in tensors_in(value, 2)):
+    moving = [tensor.sure for tensor in tensors_in(value, 2) if tensor.place is not Place.HOST]
+    if moving:
         buffer = any(_is_buffer(frame, member, target.attr) for member in lasting)
         keys = tuple(key_of(each, target.attr) for each in lasting if is_followed(frame.machine, each, target.attr))
         # Behind `if self.mask is None:` the warm-up fills the attribute, and neither capture nor replay gets there again.
@@ -134,7 +135,8 @@ def _report(frame: Frame, owner: Value, target: ast.Attribute, value: Value, nod
         harmless = harmless or (given is not None and is_given_back(frame.machine.project, frame.summary.decl, text, given))
         harmless = harmless or _stands_still(frame, lasting, target, given)
         harmless = harmless or is_own_again(frame.machine.project, frame.summary.decl, target, node)
-        sure = Confidence.POSSIBLE if harmless else Confidence.CERTAIN
+        # What nobody says is a tensor, such as an argument without a hint, may as well be a setting.
+        sure = Confidence.POSSIBLE if harmless or max(moving) is Confidence.POSSIBLE else Confidence.CERTAIN
         frame.emit(Rebound, node, sure, target=text, buffer=buffer, keys=keys if len(keys) == len(lasting) else ())
         if sure is Confidence.CERTAIN and (made := lengthened(target, node)) is not None:
             frame.emit(GrowingState, made, target=text)
