@@ -12,6 +12,7 @@ from graphlint.site.construct import construct
 from graphlint.site.members import attribute, inherited
 from graphlint.site.methods import method
 from graphlint.site.names import CONSTRUCTORS, COPIED, NUMBERS, REFERENCE, SAME
+from graphlint.site.ordered import ordered
 from graphlint.site.spawning import HANDING, run_by
 from graphlint.site.things import Kind, Scope, Slot, Thing
 from graphlint.site.walker import DEEPEST, Walker
@@ -272,7 +273,7 @@ def _outside(walker: Walker, name: str, given: Given, node: ast.Call) -> Thing:
     if name in NUMBERS:
         return walker.thing(Kind.NUMBER, node)
     if name in SAME | REFERENCE and given.places:
-        return given.places[0]
+        return ordered(walker, name, given.places[0], node)
     if name in COPIED or name in SAME:
         return _copied(walker, given, node)
     return construct(walker, name, given.places, given.names, node)
