@@ -17,6 +17,7 @@ from graphlint.interp.handlers import METHODS, MODULE_METHODS, MethodHandler, de
 from graphlint.interp.hanging import made_with
 from graphlint.interp.hooks import hooked, lent
 from graphlint.interp.kernels import is_kernel
+from graphlint.interp.misfits import is_misfit
 from graphlint.interp.objects import bound, class_member, is_module, record_of
 from graphlint.interp.sizes import without_sizes
 from graphlint.interp.specials import special
@@ -227,7 +228,7 @@ def _of_modules(receiver: Value, name: str) -> MethodHandler | None:
 @register(CALLS, Method)
 def call_method(frame: Frame, callee: Method, arguments: Arguments, node: ast.AST) -> Value:
     receiver = callee.receiver
-    if isinstance(receiver, Tensor):
+    if isinstance(receiver, Tensor) and not (receiver == SOMEWHERE and is_misfit(callee.name, arguments)):
         return torch_calls.call_tensor_method(frame, receiver, callee.name, arguments, node)
     handler = METHODS.get((type(receiver), callee.name)) or _of_modules(receiver, callee.name)
     if handler is not None:

@@ -12,7 +12,7 @@ from graphlint.outline import may_bind
 from graphlint.project import ClassDecl, FunctionDecl, Module, Outside
 from graphlint.record import NamedTuple
 from graphlint.source import lines
-from graphlint.syntax import is_marked, nested, stored, walk
+from graphlint.syntax import is_marked, last, nested, stored, walk
 
 if TYPE_CHECKING:
     from graphlint.interp.machine import Machine
@@ -57,6 +57,7 @@ class Read:
         self.filled: dict[tuple[ClassDecl, str], bool] = {}
         self.moved: dict[tuple[Module, str], bool] = {}
         self.moving: dict[Module, frozenset[str]] = {}
+        self.one_entry: dict[tuple[ClassDecl, str], bool] = {}
         self.putting: dict[ast.FunctionDef, frozenset[str]] = {}
         self.reaches: dict[tuple[ClassDecl, str], Reach] = {}
         self.registers: dict[ast.FunctionDef, bool] = {}
@@ -87,8 +88,20 @@ def _is_replaced(base: ClassDecl, method: str, derived: list[ClassDecl]) -> bool
     if True not in own:
         return False
     nearest = len(own) - 1 - own[::-1].index(True)
-    calls = (f"{base.name}.{method}(", f").{method}(")
-    return not any(call in _text(each) for place, each in enumerate(derived) for call in calls[: 1 + (place >= nearest)])
+    return not any(_calls(each, base.name, method, place >= nearest) for place, each in enumerate(derived))
+
+
+def _calls(owner: ClassDecl, base: str, method: str, is_nearest: bool) -> bool:
+    """Whether a class calls `Base.method(...)`, or `super().method(...)` where that may be the one of the base."""
+    if f".{method}(" not in _text(owner):
+        return False
+    for each in walk(owner.node):
+        match each:
+            case ast.Call(func=ast.Attribute(value=ast.Call(), attr=attr)) if attr == method and is_nearest:
+                return True
+            case ast.Call(func=ast.Attribute(value=called, attr=attr)) if attr == method and last(called) == base:
+                return True
+    return False
 
 
 def _text(owner: ClassDecl) -> str:

@@ -22,6 +22,7 @@ from graphlint.interp.frame import Frame
 from graphlint.interp.members import late_writers
 from graphlint.interp.moving import flips, is_undone, moves_on, sure_to_stay
 from graphlint.interp.objects import is_followed, is_module, record_of, store_attribute
+from graphlint.interp.one_entry import has_one_entry
 from graphlint.interp.rebinding import carries_nothing
 from graphlint.interp.record import as_member, note_brought
 from graphlint.project import FunctionDecl
@@ -210,7 +211,10 @@ def report_stored(frame: Frame, target: ast.Subscript) -> None:
     match container:
         case ast.Attribute(value=ast.Name(id=name), attr=attr):
             owner = frame.env.get(name)
-            keys = (key_of(owner, attr),) if isinstance(owner, Instance) and not owner.fresh else ()
+            if isinstance(owner, Instance) and not owner.fresh:
+                keys = (key_of(owner, attr),)
+                if has_one_entry(frame.machine, owner.decl, attr):
+                    frame.touch(keys[0], is_store=True)
             # An object that a method is given is its caller's: an entry that is stored before it is read is only passed on.
             kept = kept or (name in frame.inputs and name != frame.own and not (decl and reads_first(decl, target)))
     sure = Confidence.POSSIBLE if kept else Confidence.CERTAIN

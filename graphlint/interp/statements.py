@@ -161,7 +161,8 @@ def run_if(frame: Frame, node: ast.If) -> None:
         frame.restore(State({**env, **arm.facts}, reached))
         if part in (once, shut):
             frame.ceiling = Confidence.POSSIBLE
-        frame.arm = (*outer, branch_of(node, other, standing))
+        # A branch that this call is sure to take is none: what it binds is bound behind it.
+        frame.arm = (*outer, branch_of(node, other, standing)) if live & outcome.false.live & outcome.true.live else outer
         if part != once or not passed:
             frame.run(body)
         frame.ceiling, frame.arm = ceiling, outer
