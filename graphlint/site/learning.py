@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import ast
 
+from graphlint.modules import once_a_module
+from graphlint.project import Module
 from graphlint.site.acts import Act, Frame, Verb
 from graphlint.site.reuse import is_beside, steps_marked
 from graphlint.site.story import Story
 from graphlint.site.things import Kind, Thing
+from graphlint.syntax import last_called, walk
 
-UNLEARNED = ("no_grad", "inference_mode")
+UNLEARNED = frozenset({"no_grad", "inference_mode"})
+SWITCH = "set_grad_enabled"
 ASKING = frozenset({"backward", "grad"})
 LEARNING = ("Linear", "Conv", "Embedding", "LSTM", "GRU", "MultiheadAttention", "Transformer")
 """How names of layers begin that have parameters, unless they are told to have none."""
@@ -20,7 +24,7 @@ def waits(story: Story, call: Act) -> bool:
 
     What it gave is nobody else's then (measured: H200, torch 2.11).
     """
-    if not learns(call.thing) or is_unlearned(call) or "set_grad_enabled" in story.module.source.text:
+    if not learns(call.thing) or is_unlearned(call) or _is_switched_off(story.module):
         return False
     return not steps_marked(story, call, len(story.acts)) and not is_trained(story, call)
 
@@ -48,18 +52,30 @@ def _asks(act: Act) -> bool:
 
 def is_unlearned(call: Act) -> bool:
     """Whether a call is made with gradients switched off."""
-    return any(_switches_off(layer.node) for layer in call.layers) or _is_marked(call.frame)
+    return any(_switches_off(layer.thing) for layer in call.layers) or _is_marked(call.frame)
 
 
-def _switches_off(node: ast.AST) -> bool:
-    items = node.items if isinstance(node, (ast.With, ast.AsyncWith)) else []
-    return any(word in ast.unparse(each.context_expr) for each in items for word in UNLEARNED)
+def _switches_off(entered: Thing | None) -> bool:
+    """Whether a `with` is about `torch.no_grad()` or the like, whatever the file calls it."""
+    library, _, word = entered.name.rpartition(".") if entered is not None else ("", "", "")
+    return library.startswith("torch") and word in UNLEARNED
+
+
+@once_a_module
+def _is_switched_off(module: Module) -> bool:
+    """Whether a file may switch gradients off for all that comes: `torch.set_grad_enabled(False)`."""
+    if SWITCH not in module.source.text:
+        return False
+    calls = (each for each in walk(module.source.tree) if isinstance(each, ast.Call) and last_called(each) == SWITCH)
+    return not all(
+        len(each.args) == 1 and isinstance(each.args[0], ast.Constant) and each.args[0].value is True for each in calls
+    )
 
 
 def _is_marked(frame: Frame | None) -> bool:
     while frame is not None:
         marks = frame.body.decorator_list if isinstance(frame.body, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
-        if any(word in ast.unparse(each) for each in marks for word in UNLEARNED):
+        if any(last_called(each) in UNLEARNED for each in marks):
             return True
         frame = frame.caller
     return False

@@ -7,6 +7,7 @@ import ast
 from graphlint.project import ClassDecl, Outside, Symbol
 from graphlint.site.acts import Verb
 from graphlint.site.names import FACTS, VIEWS, optimizer
+from graphlint.site.roots import may_capture
 from graphlint.site.things import Kind, Slot, Thing
 from graphlint.site.walker import Walker
 from graphlint.syntax import is_marked, last, receiver_name
@@ -65,7 +66,7 @@ def inherited(walker: Walker, attr: str, node: ast.AST) -> Thing | None:
     bases = (each for each in walker.project.mro(receiver.decl) if isinstance(each, ClassDecl))
     here = next((each for each in bases if body in each.members.get(body.name, ())), None)
     found = walker.project.member(receiver.decl, attr, here) if here is not None else None
-    if found is None or not (found[0].module is walker.module or "CUDAGraph" in found[0].module.source.text):
+    if found is None or not (found[0].module is walker.module or may_capture(found[0].module)):
         return None
     return _bound(walker, receiver, found[0], found[1], node)
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Set
 from typing import TYPE_CHECKING
 
 from graphlint.captors import matches
+from graphlint.modules import once_a_module
 from graphlint.project import Module, Project
 from graphlint.record import NamedTuple
 from graphlint.site.mentions import mentions
@@ -49,10 +50,16 @@ class Words(NamedTuple):
     captures: bool
 
 
+@once_a_module
+def may_capture(module: Module) -> bool:
+    """Whether a file may capture, by its names and its text."""
+    return capturing(module) is not CAPTURES or matches(module.source.text, SITE_WORDS, SITE)
+
+
 def walks(project: Project, module: Module) -> Iterator[list[Act]]:
     """The acts of every root of a file."""
     by = capturing(module)
-    if by is CAPTURES and not matches(module.source.text, SITE_WORDS, SITE):
+    if not may_capture(module):
         return
     tree = {node: _words(node, by) for node in module.source.tree.body}
     if not any(words.captures for words in tree.values()):
