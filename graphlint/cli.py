@@ -17,7 +17,8 @@ from typing import NoReturn
 
 import click
 
-from graphlint.errors import GraphlintError, near, why
+from graphlint.errors import GraphlintError, UsageError, near, why
+from graphlint.source import phrase
 
 COMMANDS = {
     "check": ("graphlint.commands.check:check", "Find what CUDA Graph capture will refuse, freeze or waste."),
@@ -57,7 +58,7 @@ class Commands(click.Group):
 
             path = f"to check it: `graphlint check {quote(args[0])}`"
             hint = near(args[0], COMMANDS, cutoff=0.65) or HELP.get(args[0]) or path
-            raise click.UsageError(f"there is no command `{args[0]}`\n  {hint}", ctx)
+            raise UsageError(f"there is no command `{args[0]}`", hint)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -84,7 +85,7 @@ def main() -> NoReturn:
     except click.exceptions.Exit as done:
         status = done.exit_code
     except click.ClickException as error:
-        error.show()
+        _tell(error)
         status = 2
     except GraphlintError as error:
         click.echo(f"graphlint: {error}", err=True)
@@ -99,6 +100,16 @@ def main() -> NoReturn:
     except Exception as error:
         status = _failed(error)
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _tell(error: click.ClickException) -> None:
+    """Say what click says of a command line in the form of our own errors: one line, and what to type next."""
+    if type(error).__name__ == "NoArgsIsHelpError":  # which is the help, and new in click 8.2
+        error.show()
+        return
+    message, hint = phrase(error.format_message())
+    command = " ".join(["graphlint", *(each for each in sys.argv[1:2] if each in COMMANDS)])
+    click.echo(f"graphlint: {message}\n  {hint or f'`{command} --help` lists the options'}", err=True)
 
 
 def _failed(error: Exception) -> int:

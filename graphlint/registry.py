@@ -82,9 +82,15 @@ class Registry(Record):
             # Every other code of the family is as near as the next: to name three of them would be noise.
             prefix = next((wanted[:-cut] for cut in (2, 3) if self.family(wanted[:-cut])), "")
             return f"`graphlint explain {prefix}` lists its neighbours" if prefix else "`graphlint rules` lists them all"
-        code = near(wanted, [each.code for each in self.pages], cutoff=0.75)
+        codes = [each.code for each in self.pages]
+        # One wrong character, such as the letter O, is nearer than two that stand elsewhere.
+        code = near(wanted, [each for each in codes if _is_one_off(wanted, each)] or codes, cutoff=0.75)
         name = near(wanted.lower().replace("_", "-"), [each.name for each in self.pages])
         return code or name or "`graphlint rules` lists them all"
+
+
+def _is_one_off(word: str, code: str) -> bool:
+    return len(word) == len(code) and sum(one != other for one, other in zip(word, code)) == 1
 
 
 def load(project: Sequence[str] = (), root: Path = Path("."), chosen: Sequence[str] = ()) -> Registry:

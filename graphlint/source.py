@@ -216,10 +216,14 @@ def _tree_of(text: str, flags: int) -> ast.Module:
 
 
 def _reason(error: SyntaxError) -> tuple[str, str]:
-    """What is wrong and what Python thinks was meant, in the form of our messages: its own are sentences."""
-    told = QUOTED.sub(r"`\1`", (error.msg or "invalid syntax").strip())
-    reason, _, hint = told.partition(". ")
-    return reason[:1].lower() + reason[1:].rstrip("."), hint[:1].lower() + hint[1:]
+    """What is wrong, and what Python thinks was meant."""
+    return phrase(error.msg or "invalid syntax")
+
+
+def phrase(said: str) -> tuple[str, str]:
+    """What others say in a sentence or two as we say it: what is wrong, and what to do; code is in backticks."""
+    reason, _, hint = QUOTED.sub(r"`\1`", said.strip()).partition(". ")
+    return reason[:1].lower() + reason[1:].rstrip("."), hint[:1].lower() + hint[1:].rstrip(".")
 
 
 def _of_text(text: str, error: SyntaxError) -> tuple[int, tuple[int, int], str]:

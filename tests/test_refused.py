@@ -40,10 +40,17 @@ def folder(tmp_path: Path) -> Path:
         (("check", ""), "graphlint: an empty path was given"),
         (("check", "--select", "GL999"), "`GL999`\n  `graphlint explain GL9` lists its neighbours"),
         (("explain", "GL777"), "`GL777`\n  `graphlint explain GL7` lists its neighbours"),
-        (("explain", "GL1O1"), "did you mean `GL511` or `GL101`?"),
+        (("explain", "GL1O1"), "did you mean `GL101`?"),
         (("explain", "host-reed"), "graphlint: there is no rule `host-reed`\n  did you mean `host-read`"),
         (("help",), "`graphlint --help` lists the commands"),
         (("version",), "`graphlint --version` shows it"),
+        (
+            ("check", "--target", "gpu"),
+            "graphlint: invalid value for `--target`: `gpu` is not one of `graph`,",
+        ),
+        (("check", "--taget"), "graphlint: no such option `--taget`\n  did you mean `--target`?\n"),
+        (("check", "--target"), "requires an argument\n  `graphlint check --help` lists the options\n"),
+        (("--target",), "graphlint: no such option `--target`\n  `graphlint --help` lists the options\n"),
         (("chek",), "there is no command `chek`\n  did you mean `check`?"),
         (("model.py",), "to check it: `graphlint check model.py`"),
     ],
@@ -100,7 +107,7 @@ def test_a_configuration_that_says_nothing_of_sense_is_refused(folder: Path, tex
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--timeout", "nan"), "'nan' is not a number"),
+        (("--timeout", "nan"), "`nan` is not a number\n  `graphlint confirm --help` lists the options"),
         (("--timeout", "0"), "0.0 is not in the range"),
         (("--timeout", "inf"), "inf is not in the range"),
         (("--memory", "-1"), "-1.0 is not in the range"),
