@@ -204,23 +204,23 @@ def data_parallel(story: Story) -> Told:
         if captured.region is not None:
             continue
         backward = next((act for _, act in _inside(story, captured, Verb.METHOD) if act.name == "backward"), None)
-        calls = [act for _, act in _inside(story, captured, Verb.CALL) if _is_parallel(act)]
+        calls = [act for _, act in _inside(story, captured, Verb.CALL) if is_parallel(act)]
         if backward is None or not calls:
             continue
         count = _warmups(story, captured, calls[0].thing)
         if count is not None and count < ENOUGH:
             yield region(captured, story.acts), tell(WarmupTooShort, calls[0], callee=calls[0].text, count=count)
-        if not _is_on_side_stream(story, calls[0].thing.born):
+        if not is_on_side_stream(story, calls[0].thing.born):
             yield region(captured, story.acts), tell(DdpOnDefaultStream, backward, call=backward.text)
 
 
-def _is_parallel(act: Act) -> bool:
+def is_parallel(act: Act) -> bool:
     thing = act.thing
     is_ddp = thing.kind is Kind.MODULE and thing.name == "DistributedDataParallel" and not thing.is_argument
-    return is_ddp and act.name == "training" and not any(_is_without_gradients(each.node) for each in act.layers)
+    return is_ddp and act.name == "training" and not any(is_without_gradients(each.node) for each in act.layers)
 
 
-def _is_without_gradients(node: ast.AST) -> bool:
+def is_without_gradients(node: ast.AST) -> bool:
     items = node.items if isinstance(node, (ast.With, ast.AsyncWith)) else []
     return any(word in ast.unparse(each.context_expr) for each in items for word in ("no_grad", "inference_mode"))
 
@@ -229,7 +229,7 @@ def _warmups(story: Story, captured: Captured, model: Thing) -> int | None:
     """How often a module is called before a capture; None where a loop's length is not written down."""
     counted: dict[tuple[int, ...], int] = {}
     for act in story.acts[: captured.begin]:
-        if act.thing is not model or not _is_parallel(act):
+        if act.thing is not model or not is_parallel(act):
             continue
         rounds = [_rounds(each.node) for each in act.layers]
         if None in rounds:
@@ -264,7 +264,7 @@ def _path(act: Act) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _is_on_side_stream(story: Story, born: int) -> bool:
+def is_on_side_stream(story: Story, born: int) -> bool:
     opened = 0
     for act in story.acts[:born]:
         if act.thing.kind is Kind.STREAM_BLOCK:

@@ -102,10 +102,8 @@ def _parts(made: Thing) -> list[Thing]:
 
 def _why(story: Story, module: Thing, making: Thing) -> str:
     """Why the gradients of a module of the tree cannot all be had; empty if they can, or nobody knows."""
-    decl = module.decl
-    if module.kind is not Kind.MODULE or decl is None or not _is_plain_module(decl):
-        return ""
-    layer, given = _unused(module, decl), _unused_sample(story, decl, making)
+    layer = unused_layer(module)
+    given = _unused_sample(story, module.decl, making) if module.decl is not None and _is_plain_module(module.decl) else ""
     return f"{UNREACHED} (`{layer}`)" if layer else f"{UNUSED} (`{given}`)" if given else ""
 
 
@@ -122,8 +120,11 @@ def _unused_sample(story: Story, decl: ClassDecl, making: Thing) -> str:
     )
 
 
-def _unused(module: Thing, decl: ClassDecl) -> str:
-    """A layer that a class of the tree makes for itself and never mentions again."""
+def unused_layer(module: Thing) -> str:
+    """A layer that a class of the tree makes for itself and never mentions again; empty if there is none."""
+    decl = module.decl
+    if module.kind is not Kind.MODULE or decl is None or not _is_plain_module(decl):
+        return ""
     used = {each.attr for each in walk(decl.node) if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Load)}
     if used & REACHING or any(last(each) in ("getattr", "vars") for each in walk(decl.node)):
         return ""

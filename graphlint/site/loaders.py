@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from graphlint.events import Event
 from graphlint.site.acts import Act, Verb
 from graphlint.site.construct import argument, constant
+from graphlint.site.graphed import MAKES, graphed_region
 from graphlint.site.spawning import beside, work
-from graphlint.site.story import Captured, Story, region, tell
+from graphlint.site.story import Story, region, tell
 from graphlint.site.things import Kind, Thing
 from graphlint.site_events import LastBatch, LoaderThread
+from graphlint.syntax import last, last_called
 from graphlint.types import Confidence, Region
 
 Told = Iterator[tuple[Region, Event]]
@@ -23,14 +25,39 @@ def threads(story: Story) -> Told:
         act = story.acts[captured.begin]
         if constant(argument(captured.capture, "capture_error_mode", 3)) in ("thread_local", "relaxed"):
             continue
-        loops = [layer.thing for layer in act.layers if layer.thing is not None and layer.thing.kind is Kind.LOADER]
-        for loader in [*loops, *_begun(story, captured)]:
-            if _pins(loader):
-                yield region(captured, story.acts), tell(LoaderThread, act, loader=loader.name)
+        for loader in _alive(story, act, captured.begin, captured.end):
+            yield region(captured, story.acts), tell(LoaderThread, act, loader=loader.name)
         for name, function in beside(story, captured.begin, captured.end):
             sure = Confidence.LIKELY if _touches_device(work(function)) else Confidence.POSSIBLE
             told = tell(LoaderThread, act, sure=sure, loader=name, thread=f"the thread `{name}`")
             yield region(captured, story.acts), told
+
+
+def beside_graphed(story: Story) -> Told:
+    """Callables that are graphed while such a loader is alive: the mode of those captures cannot be chosen."""
+    for index, act in enumerate(story.acts):
+        if act.verb is Verb.CALL and act.thing.kind is Kind.OUTSIDE and act.thing.name.endswith(MAKES):
+            for loader in _alive(story, act, index, index):
+                yield graphed_region(act, act.thing), tell(LoaderThread, act, loader=loader.name)
+
+
+def _alive(story: Story, act: Act, begin: int, end: int) -> list[Thing]:
+    """Loaders whose pinning threads run while something is captured."""
+    loops = [layer.thing for layer in act.layers if layer.thing is not None and layer.thing.kind is Kind.LOADER]
+    return [loader for loader in (*loops, *_begun(story, begin, end), *_opened(story, begin, end)) if _pins(loader)]
+
+
+def _opened(story: Story, begin: int, end: int) -> list[Thing]:
+    """Loaders of which an iterator is made before a capture, and a loop goes over it behind that."""
+    made = [act for _, act in story.between(-1, begin, Verb.BIND) if act.thing.kind is Kind.LOADER and _is_iterator(act)]
+    loops = {id(layer.node): layer.node for act in story.acts[end:] for layer in act.layers}
+    sources = {last(node.iter) for node in loops.values() if isinstance(node, ast.For)}
+    return [act.thing for act in made if act.slot is not None and act.slot.key in sources]
+
+
+def _is_iterator(bind: Act) -> bool:
+    value = bind.node.value if isinstance(bind.node, ast.Assign) else None
+    return isinstance(value, ast.Call) and last_called(value) == "iter"
 
 
 def _pins(loader: Thing) -> bool:
@@ -38,10 +65,10 @@ def _pins(loader: Thing) -> bool:
     return constant(argument(loader, "pin_memory")) is True and has_workers
 
 
-def _begun(story: Story, captured: Captured) -> list[Thing]:
+def _begun(story: Story, begin: int, end: int) -> list[Thing]:
     """Loaders that are read through an iterator before the capture and go on behind it."""
-    before = {id(act.thing): act.thing for _, act in story.between(-1, captured.begin, Verb.READ) if _is_next(act)}
-    after = {id(act.thing) for _, act in story.between(captured.end, len(story.acts), Verb.READ) if _is_next(act)}
+    before = {id(act.thing): act.thing for _, act in story.between(-1, begin, Verb.READ) if _is_next(act)}
+    after = {id(act.thing) for _, act in story.between(end, len(story.acts), Verb.READ) if _is_next(act)}
     return [loader for key, loader in before.items() if key in after]
 
 
