@@ -295,12 +295,13 @@ class CompiledStaleRead(Event):
 class CompiledDynamic(Event):
     """A function is compiled with graphs and with dynamic shapes, or a loop calls it with ever longer arguments.
 
-    `number` is the parameter that gets another number in every round.
+    `number` is the parameter that gets another number in every round; if it `cuts`, what is read up to it is meant.
     """
 
     call: str
     grows: bool = False
     number: str = ""
+    cuts: bool = False
 
 
 @fact

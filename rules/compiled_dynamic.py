@@ -39,6 +39,12 @@ def compiled_dynamic(event: CompiledDynamic) -> Finding | None:
             f"`{event.call}` gets a longer argument in every round, and every length is recorded again",
             help="pad the argument to a few lengths, or keep what came before in a cache of fixed size",
         )
+    if event.cuts:
+        return finding(
+            event,
+            f"`{event.call}` has another length for every `{event.number}`, and every length is recorded again",
+            help="read it at full size, and mask what is not filled with a position on the device",
+        )
     if event.number:
         return finding(
             event,

@@ -9,7 +9,7 @@ from graphlint.captors import class_prefix, functions, region_name
 from graphlint.events import Event, FrozenScalar
 from graphlint.project import ClassDecl, Module
 from graphlint.site.acts import Act, Frame, Verb, span, text
-from graphlint.site.counted import counted
+from graphlint.site.counted import body, counted, cut
 from graphlint.site.learning import waits
 from graphlint.site.names import GRAPH_MODES
 from graphlint.site.readout import CAPTURED, ONLY_COMPILED
@@ -225,6 +225,16 @@ def growing(story: Story) -> Told:
         elif number := counted(before, act):
             found = tell(CompiledDynamic, act, call=act.text, number=number, targets=Target.COMPILE)
             yield of_compiled(act.thing, act), found
+            yield from _cut(story, act, number)
+
+
+def _cut(story: Story, call: Act, number: str) -> Told:
+    """Reads in a compiled function whose length a counted argument decides."""
+    inner = next((each for each in story.acts if each.frame.body is body(call)), None)
+    for node in cut(call, number) if inner is not None else ():
+        written, where = ast.unparse(node), inner or call
+        found = tell(CompiledDynamic, where, at=node, call=written, number=number, cuts=True, targets=Target.COMPILE)
+        yield of_compiled(call.thing, call), found
 
 
 def _given(act: Act) -> list[Thing]:

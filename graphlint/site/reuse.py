@@ -98,7 +98,15 @@ def _after(story: Story, first: int, again: int, last: int) -> Reuse | None:
     kept = (act for _, act in story.between(first, again, Verb.KEEP, Verb.BIND) if _is_kept(act))
     keep = next((act for act in kept if is_result(act.thing, callee, first, again + 1)), None)
     reads = (act for _, act in story.between(again, last, Verb.READ))
-    read = next((act for act in reads if any(is_result(each, callee, first, again + 1) for each in _read_of(act))), None)
+    held = None if keep is None else keep.other if keep.verb is Verb.KEEP else keep.slot and keep.slot.holder
+    read = next(
+        (
+            act
+            for act in reads
+            if any(is_result(each, callee, first, again + 1) for each in _read_of(act)) or _takes_from(act, held)
+        ),
+        None,
+    )
     again_at = _asked(story.acts[first], call)
     return Reuse(callee, again_at, read, keep) if read is not None or keep is not None else None
 
@@ -123,6 +131,24 @@ def _read_of(act: Act) -> list[Thing]:
     """What an act reads: `torch.stack(outputs)` reads every tensor of the list."""
     is_list = act.thing.kind is Kind.CONTAINER and act.name.startswith("torch.")
     return [act.thing, *act.thing.slots.values()] if is_list else [act.thing]
+
+
+def _takes_from(act: Act, held: object) -> bool:
+    """Whether an act computes with all that a container holds: `sum(kept.values())`, `stack([kept[k] for k in kept])`."""
+    if not isinstance(held, Thing) or not (act.name.startswith("torch.") or act.name in ("builtins.sum", "operator")):
+        return False
+    thing = act.thing
+    if thing is held or (thing.kind is Kind.ANY_ITEM and _is_of(thing, held)):
+        return True
+    inner = thing.slots.values() if thing.kind is Kind.CONTAINER else ()
+    return any(each is kept or _is_of(each, held) for each in inner for kept in held.slots.values())
+
+
+def _is_of(thing: Thing, held: Thing) -> bool:
+    """Whether a thing is some item of a container."""
+    while thing.base is not None and thing is not held:
+        thing = thing.base
+    return thing is held
 
 
 def is_result(thing: Thing, callee: Thing, call: int, last: int) -> bool:
