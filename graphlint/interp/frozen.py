@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from graphlint.events import FrozenScalar, HostArgument, HostFormat
 from graphlint.interp.frame import Frame
 from graphlint.types import Confidence, Target
-from graphlint.values import REFILLED, Number, Origin, Place, Tensor, Value, tensors_in
+from graphlint.values import MOVED, REFILLED, Number, Origin, Place, Tensor, Value, tensors_in
 
 CHANGING = frozenset({"input", REFILLED})
 """Roles of host tensors that hold something else in the next call."""
@@ -34,7 +34,8 @@ def note_frozen(frame: Frame, operands: Iterable[Value], node: ast.AST) -> bool:
         frame.emit(FrozenScalar, node, what="host tensor")
         frame.live = live
         return True
-    counted = any(isinstance(each, Number) and each.origin is Origin.STATE for each in values)
+    counted = any(each.place is Place.HOST and each.role == MOVED for each in tensors)
+    counted = counted or any(isinstance(each, Number) and each.origin is Origin.STATE for each in values)
     if counted:
         frame.emit(FrozenScalar, node, Confidence.LIKELY, what="number")
     return counted

@@ -29,6 +29,7 @@ from graphlint.interp.untraced import ask, or_number
 from graphlint.syntax import last
 from graphlint.types import Confidence
 from graphlint.values import (
+    MOVED,
     READ_BACK,
     Arguments,
     ExternalObject,
@@ -65,9 +66,14 @@ def eval_subscript(frame: Frame, node: ast.Subscript) -> Value:
     if path is not None and path in frame.env:
         return frame.env[path]
     found = item(frame, owner, index, node)
-    if type(index) is Number and index.origin is Origin.STATE and type(owner) is not Tensor:
-        found = picked(frame, found, node)
+    if type(index) is Number and index.origin is Origin.STATE:
+        found = _moved(owner, found) if type(owner) is Tensor else picked(frame, found, node)
     return drifting_entry(frame, node, found) if type(found) is Number else found
+
+
+def _moved(owner: Tensor, found: Value) -> Value:
+    """What a position that calls move on picks out of a tensor: on the host, another number in every call."""
+    return found.replace(role=MOVED) if owner.place is Place.HOST and type(found) is Tensor else found
 
 
 def subscript_path(node: ast.Subscript) -> str | None:
@@ -191,7 +197,7 @@ def _selected(tensor: Tensor, index: Value) -> Value:
         tensor.kind,
         rank_after(tensor.rank, index),
         tensor.sure,
-        tensor.role if tensor.role in ("input", READ_BACK) else "",
+        tensor.role if tensor.role in ("input", MOVED, READ_BACK) else "",
     )
 
 

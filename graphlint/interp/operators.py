@@ -19,6 +19,7 @@ from graphlint.interp.warmth import product
 from graphlint.types import Confidence, Target
 from graphlint.values import (
     EITHER,
+    MOVED,
     Bool,
     Instance,
     Kind,
@@ -145,7 +146,13 @@ def tensor_binary(op: ast.operator, left: Value, right: Value) -> Value:
     elif kind is Kind.BOOL:
         kind = Kind.INT if isinstance(op, (ast.Add, ast.Sub, ast.Mult)) and not _both_bool(left, right) else kind
     rank = product_rank(left, right) if isinstance(op, ast.MatMult) else highest_rank(left, right)
-    return Tensor(place_of(left, right), kind, rank, surest(left, right))
+    return Tensor(place_of(left, right), kind, rank, surest(left, right), _role(left, right))
+
+
+def _role(left: Value, right: Value) -> str:
+    """What is computed on the host of what calls move on moves as well."""
+    moves = any(isinstance(value, Tensor) and value.role == MOVED for value in (left, right))
+    return MOVED if moves and place_of(left, right) is Place.HOST else ""
 
 
 def _both_bool(left: Value, right: Value) -> bool:

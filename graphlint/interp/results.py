@@ -16,6 +16,7 @@ from graphlint.interp.placement import default_place, default_sure, placed
 from graphlint.types import Confidence, Target
 from graphlint.values import (
     EITHER,
+    MOVED,
     READ_BACK,
     Arguments,
     Bool,
@@ -100,6 +101,8 @@ def origin_of_read(tensor: Value | None) -> Origin:
     """
     if not isinstance(tensor, Tensor):
         return Origin.DATA
+    if tensor.role == MOVED:
+        return Origin.STATE
     given = tensor.place in (Place.HOST, Place.PINNED) and tensor.role != READ_BACK
     return Origin.ARGUMENT if given or tensor.sure is Confidence.POSSIBLE else Origin.DATA
 
@@ -138,7 +141,7 @@ def _like(tensor: Tensor, kind: str, rank: grammar.Rank | None, facts: Facts) ->
 
 def _kept(tensor: Tensor) -> str:
     """What is computed of values that were read back depends on the device as they do."""
-    return tensor.role if tensor.role == READ_BACK else ""
+    return tensor.role if tensor.role in (MOVED, READ_BACK) else ""
 
 
 def _reduce(tensor: Tensor, kind: str, facts: Facts) -> Tensor:

@@ -40,6 +40,7 @@ from graphlint.values.containers import (
 from graphlint.values.plain import (
     EITHER,
     FALSE,
+    MOVED,
     MOVING,
     READ_BACK,
     REFILLED,
@@ -58,6 +59,7 @@ from graphlint.values.plain import (
 __all__ = [
     "EITHER",
     "FALSE",
+    "MOVED",
     "MOVING",
     "READ_BACK",
     "REFILLED",

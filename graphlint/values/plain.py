@@ -48,11 +48,15 @@ REFILLED = "refilled"
 """The role of a tensor on the host that an object keeps, and that somebody fills anew between calls."""
 
 
+MOVED = "moved"
+"""The role of what a position that calls move on picks out of a tensor on the host."""
+
+
 class Tensor(Value):
     """A tensor; `rank` is None when unknown, `sure` says how sure it is that this is a tensor at that place.
 
-    `role` is "", "input" (argument of the region), "parameter", "buffer", "state" (a plain attribute), `REFILLED` or
-    `READ_BACK`.
+    `role` is "", "input" (argument of the region), "parameter", "buffer", "state" (a plain attribute), `REFILLED`, `MOVED`
+    or `READ_BACK`.
     """
 
     __slots__ = fields = ("place", "kind", "rank", "sure", "role")
