@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import replace
 
+from graphlint.project import Outside
 from graphlint.site.acts import Verb
 from graphlint.site.calls import call
 from graphlint.site.members import attribute
@@ -132,10 +134,24 @@ def _entry(walker: Walker, base: Thing, node: ast.Subscript) -> Thing:
         if child is None:
             child = Thing(Kind.UNKNOWN, node, base.born, base=base if base.kind in VALUES else None)
             child.is_argument = base.is_argument
+        elif _is_taken(base, child):
+            child = _another(child)
         base.slots[slot.key] = child
     thing = base.slots[slot.key]
     walker.act(Verb.LOAD, node, thing, slot=slot)
     return thing
+
+
+def _is_taken(base: Thing, child: Thing) -> bool:
+    """Whether what a comprehension makes of each item stands under another key already: there is one for each of them."""
+    is_made = isinstance(base.node, (ast.ListComp, ast.DictComp)) and child.kind in (Kind.TENSOR, Kind.CONTAINER)
+    return is_made and any(each is child and key != "[*]" for key, each in base.slots.items())
+
+
+def _another(thing: Thing) -> Thing:
+    """Another thing that was made in the same way."""
+    slots = {key: _another(each) if each.kind in (Kind.TENSOR, Kind.CONTAINER) else each for key, each in thing.slots.items()}
+    return replace(thing, slots=slots)
 
 
 def element(walker: Walker, node: ast.expr, source: Thing, round: int, target: ast.AST) -> Thing:

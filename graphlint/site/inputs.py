@@ -10,7 +10,9 @@ from graphlint.captors import class_prefix
 from graphlint.events import Event
 from graphlint.record import NamedTuple
 from graphlint.site.acts import Act, Frame, Verb
-from graphlint.site.branches import fills, regrows
+from graphlint.site.branches import fills, moves_on, regrows
+from graphlint.site.keyed import is_key
+from graphlint.site.own_argument import is_told_there
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.taken import is_taken
 from graphlint.site.things import STATE, Kind, Scope, Slot, Thing
@@ -45,6 +47,8 @@ def rebound(story: Story) -> Told:
                 continue
             if not story.is_captured(index) and _is_lost(story, captured, index, act, before) and not fills(act):
                 host = act.thing.kind in HOST or (before.kind in HOST and act.thing.kind is not Kind.TENSOR)
+                if (host and is_key(story, captured, act)) or is_told_there(story, captured, act, before):
+                    continue
                 found = tell(InputRebound, act, target=written(act), place=_place(act.slot), is_host=host)
                 yield region(captured, story.acts), found
 
