@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from graphlint.modules import once_a_module
 from graphlint.project import Module
-from graphlint.site.acts import Act
+from graphlint.site.acts import Act, outward
 from graphlint.site.things import Kind
-from graphlint.syntax import TRIES, against_none, spelled, stands_in, stored, walk
+from graphlint.syntax import TRIES, against_none, last, spelled, stands_in, stored, walk
 
 
 def excludes(one: Act, other: Act) -> bool:
@@ -21,7 +22,8 @@ def excludes(one: Act, other: Act) -> bool:
 def apart(one: Act, other: Act) -> bool:
     """Whether two acts of one function stand on the two sides of an `if`: what does the one passes the other by."""
     return one.frame.function == other.frame.function and any(
-        isinstance(each, ast.If) and (_parts(each, one.node, other.node) or _parts(each, other.node, one.node))
+        isinstance(each, ast.If)
+        and (_parts(one.frame.module, each, one.node, other.node) or _parts(one.frame.module, each, other.node, one.node))
         for each in walk(one.frame.module.source.tree)
     )
 
@@ -37,7 +39,9 @@ def _places(act: Act) -> Iterator[tuple[Module, ast.AST]]:
 
 def _parted(module: Module, one: ast.AST, other: ast.AST) -> bool:
     return one is not other and any(
-        isinstance(each, ast.If) and _is_flag(each.test) and (_parts(each, one, other) or _parts(each, other, one))
+        isinstance(each, ast.If)
+        and _is_flag(each.test)
+        and (_parts(module, each, one, other) or _parts(module, each, other, one))
         for each in walk(module.source.tree)
     )
 
@@ -53,8 +57,23 @@ def _is_flag(test: ast.expr) -> bool:
     return isinstance(inner, ast.Attribute)
 
 
-def _parts(branch: ast.If, one: ast.AST, other: ast.AST) -> bool:
-    return stands_in(branch.body, one) and stands_in(branch.orelse, other)
+def _parts(module: Module, branch: ast.If, one: ast.AST, other: ast.AST) -> bool:
+    """Whether what does the one passes the other by: on the other side, or behind a body that leaves the function."""
+    if not stands_in(branch.body, one):
+        return False
+    return stands_in(branch.orelse, other) or stands_in(_behind(module).get(branch, ()), other)
+
+
+@once_a_module
+def _behind(module: Module) -> dict[ast.If, list[ast.stmt]]:
+    """What a function does behind an `if` whose body leaves it."""
+    functions = (each for each in walk(module.source.tree) if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef)))
+    return {
+        branch: function.body[place + 1 :]
+        for function in functions
+        for place, branch in enumerate(function.body)
+        if isinstance(branch, ast.If) and isinstance(branch.body[-1], (ast.Return, ast.Raise))
+    }
 
 
 def happens_once(act: Act) -> bool:
@@ -128,6 +147,39 @@ def regrows(act: Act) -> bool:
     )
 
 
+def moves_on(act: Act) -> bool:
+    """Whether an act sets a number or a flag now and then, under conditions about other things.
+
+    A condition about the number itself may keep it as it is, and one under which something is dropped as well may drop
+    the graphs, to be captured again.
+    """
+    key = act.slot.key if act.slot is not None else ""
+    frames: list[tuple[ast.AST | None, ast.AST]] = [(each.frame.body, each.node) for each in outward(act)]
+    around = [
+        each
+        for body, node in frames
+        for each in (walk(body) if body is not None else ())
+        if isinstance(each, ast.If) and (stands_in(each.body, node) or stands_in(each.orelse, node))
+    ]
+    return bool(around) and not any(_speaks_of(each.test, key) or _lets_go(each) for each in around)
+
+
+def _speaks_of(test: ast.expr, key: str) -> bool:
+    return any(last(part) == key for part in walk(test) if isinstance(part, (ast.Name, ast.Attribute)))
+
+
+def _lets_go(branch: ast.If) -> bool:
+    """Whether a branch drops something, or captures."""
+    for part in walk(branch):
+        match part:
+            case ast.Assign(value=ast.Constant(value=None) | ast.Dict()) | ast.Delete():
+                return True
+            case ast.Call(func=ast.Attribute(attr=name)) if name in DROPPING or "capture" in name or "graph" in name:
+                return True
+    return False
+
+
+DROPPING = frozenset({"clear", "reset", "pop"})
 SIZES = frozenset({"size", "numel", "nelement", "shape"})
 
 
@@ -145,5 +197,5 @@ def _drops(node: ast.stmt) -> bool:
         case ast.Assign(value=ast.Constant() | ast.Dict()) | ast.Delete():
             return True
         case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name))):
-            return name in ("clear", "reset", "pop")
+            return name in DROPPING
     return False

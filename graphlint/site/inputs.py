@@ -41,7 +41,7 @@ def rebound(story: Story) -> Told:
             is_chosen = before is act.thing and _chooses(story, captured, act)
             if before is act.thing and not is_chosen:
                 continue
-            if act.is_maybe and not regrows(act):
+            if act.is_maybe and not regrows(act) and not (_is_number(before, act) and moves_on(act)):
                 continue
             if not is_chosen and (_moves_on(story, act) or _is_put_back(story, captured, act)):
                 continue
@@ -61,6 +61,10 @@ def _chooses(story: Story, captured: Captured, act: Act) -> bool:
         return False
     looped = any(isinstance(layer.node, (ast.For, ast.While)) for layer in story.acts[captured.begin].layers)
     return not looped and captured.graph not in act.thing.family()
+
+
+def _is_number(before: Thing, act: Act) -> bool:
+    return before.kind in HOST and act.thing.kind in HOST
 
 
 def _is_copy(thing: Thing) -> bool:
@@ -124,8 +128,9 @@ def _is_lost(story: Story, captured: Captured, index: int, act: Act, before: Thi
         return False
     # What was written for an earlier replay is used up.
     since = max((at for at in story.replays(captured) if at < index), default=captured.end)
-    for _, later in story.between(since, replay, Verb.WRITE):
-        if later.thing.owner is before.owner or (later.other is act.thing and id(later.thing.owner) in captured.reads):
+    for at, later in story.between(since, replay, Verb.WRITE):
+        is_filled = later.thing.owner is before.owner and (at > index or later.frame is act.frame)
+        if is_filled or (later.other is act.thing and id(later.thing.owner) in captured.reads):
             return False
         if _fills_up_to(captured, later, act.slot):
             return False

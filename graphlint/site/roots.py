@@ -92,8 +92,10 @@ def walks(project: Project, module: Module) -> Iterator[list[Act]]:
     used = {name for words in touching.values() for name in words.names}
     named = {node.name: node for node in classes}
     for each in classes:
-        order = usual_order(_body(each, named), by) if each.name not in used and each.name in reach else []
-        if order:
+        body = _body(each, named) if each.name not in used and each.name in reach else []
+        order = usual_order(body, by)
+        # An object that another one makes is used as that one uses it.
+        if not {part for part in body if getattr(part, "name", "") in order} <= entered:
             yield walk_class(project, module.class_(each, each.name), order).acts
 
 

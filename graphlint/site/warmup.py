@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from graphlint.events import Event
 from graphlint.site.acts import Act, Verb, side_by_side
 from graphlint.site.advancing import advances
+from graphlint.site.branches import apart, excludes
 from graphlint.site.inputs import root
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
@@ -112,7 +113,9 @@ def moves_state(story: Story) -> Told:
                 continue
             if _has_twin(story, captured, act):
                 continue
-            here, _ = side_by_side(act, story.acts[captured.begin])
+            here, there = side_by_side(act, story.acts[captured.begin])
+            if excludes(here, there) or (here.frame is there.frame and apart(here, there)):
+                continue
             where, told = here.span, here.text
             yield region(captured, story.acts), _event(where, told, _what(act))
 
