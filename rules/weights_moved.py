@@ -56,6 +56,12 @@ def weights_moved(event: WeightsMoved) -> Finding | None:
             f"`{event.target}` gives what was compiled other memory ({_by(event.how)}): it is recorded once more for it",
             help="write in place: `copy_`, or `load_state_dict` without `assign`",
         )
+    if event.how == ".grad = ...":
+        return finding(
+            event,
+            f"`{event.target}` gives gradients other memory; the graph goes on writing the tensors of the capture",
+            help="bind `.grad` before the capture, and clear it in place",
+        )
     return finding(
         event,
         f"`{event.target}` gives what the graph reads other memory ({_by(event.how)}); the graph keeps to the old",

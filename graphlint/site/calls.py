@@ -10,7 +10,7 @@ from graphlint.project import ClassDecl, Outside
 from graphlint.site.acts import Frame, Verb
 from graphlint.site.construct import construct
 from graphlint.site.members import attribute, inherited
-from graphlint.site.methods import method
+from graphlint.site.methods import method, parts
 from graphlint.site.names import CONSTRUCTORS, COPIED, NUMBERS, REFERENCE, SAME
 from graphlint.site.ordered import ordered
 from graphlint.site.spawning import HANDING, run_by
@@ -86,6 +86,10 @@ def _method(walker: Walker, receiver: Thing, name: str, node: ast.Call) -> Thing
         walker.act(Verb.SPAWN, node, receiver, other=run.function, name=name, call=node)
         if run.function.kind is Kind.FUNCTION:
             apply(walker, run.function, Given(run.places, run.names), node)
+    if name == "apply" and receiver.kind is Kind.MODULE and given.places and given.places[0].kind is Kind.FUNCTION:
+        for part in parts(receiver):
+            apply(walker, given.places[0], Given((part,), {}), node)
+        return receiver
     return method(walker, receiver, name, given.places, given.names, node)
 
 
@@ -186,9 +190,19 @@ def _taken(rest: dict[str, Thing], name: str) -> Thing | None:
 
 def _default(walker: Walker, scope: Scope, parameters: ast.arguments, parameter: ast.arg, node: ast.AST) -> Thing:
     found = default(parameters, parameter)
-    if isinstance(found, ast.Constant):
+    if found is not None and _is_plain(found):
         return walker.evaluate(found)
     return walker.standing(scope.module, found) or walker.thing(Kind.UNKNOWN, node, parameter.arg)
+
+
+def _is_plain(node: ast.expr) -> bool:
+    """Whether an expression is a constant, or computed of constants only: `2.0 ** 6`."""
+    match node:
+        case ast.BinOp(left=left, right=right):
+            return _is_plain(left) and _is_plain(right)
+        case ast.UnaryOp(operand=inner):
+            return _is_plain(inner)
+    return isinstance(node, ast.Constant)
 
 
 def default(parameters: ast.arguments, parameter: ast.arg) -> ast.expr | None:

@@ -10,10 +10,13 @@ from graphlint.project import Outside
 from graphlint.site.acts import Verb
 from graphlint.site.calls import call
 from graphlint.site.members import attribute
+from graphlint.site.names import layer
 from graphlint.site.things import Kind, Scope, Slot, Thing
 from graphlint.site.walker import Walker
 from graphlint.syntax import against_none
 
+BASES = frozenset({"Sequential", "Hardtanh", "Linear", "RNNBase", "RNNCellBase"})
+"""Layers of torch that others of torch's are derived from (torch 2.13 sources)."""
 VALUES = (Kind.TENSOR, Kind.UNKNOWN, Kind.ANY_ITEM)
 
 
@@ -51,10 +54,26 @@ def truth(walker: Walker, test: ast.expr) -> bool | None:
             return known if known is None or absent else not known
         case ast.Constant(value=value):
             return bool(value)
+        case ast.Call(func=ast.Name(id="isinstance"), args=[asked, kind]):
+            return _is_of(walker, walker.evaluate(asked), walker.evaluate(kind))
     thing = walker.evaluate(test)
     if thing.kind is Kind.NONE:
         return False
     return True if thing.kind in (Kind.GRAPH, Kind.MODULE, Kind.INSTANCE) else None
+
+
+def _is_of(walker: Walker, thing: Thing, kind: Thing) -> bool | None:
+    """Whether a module is of a class; None where that is not known."""
+    if thing.kind is not Kind.MODULE or kind.kind not in (Kind.CLASS, Kind.OUTSIDE):
+        return None
+    bases = walker.project.mro(thing.decl) if thing.decl is not None else []
+    if kind.decl is not None:
+        return kind.decl in bases
+    name = layer(kind.name)
+    known = [layer(each.name) for each in bases if isinstance(each, Outside)] or [thing.name]
+    if name in (*known, "Module"):
+        return True
+    return None if not name or name in BASES or not all(known) or thing.name.startswith("Lazy") else False
 
 
 def is_filled(walker: Walker, test: ast.expr) -> bool:

@@ -61,6 +61,10 @@ def _module(walker: Walker, module: Thing, name: str, places: Places, node: ast.
         key = constant(places[0])
         if isinstance(key, str):
             walker.bind(Slot(module, key), places[1], node)
+    if name in PARTS:
+        several = walker.thing(Kind.CONTAINER, node, base=module)
+        several.slots = {f"[{place}]": _named(walker, part, name, node) for place, part in enumerate(parts(module))}
+        return several
     if name == "append" and places:
         module.slots[f"[{len(module.slots)}]"] = places[0]
     if name == "compile" and module.decl is not None:
@@ -72,6 +76,25 @@ def _module(walker: Walker, module: Thing, name: str, places: Places, node: ast.
     if name in PARAMETERS or name == "state_dict":
         return walker.thing(Kind.PARAMETERS, node, base=module)
     return walker.thing(Kind.UNKNOWN, node)
+
+
+PARTS = frozenset({"modules", "children", "named_modules", "named_children"})
+
+
+def parts(module: Thing) -> list[Thing]:
+    """The modules in a module and itself: one of each class of the tree first, as few rounds of a loop are walked."""
+    every = [part for part in module.family() if part.kind is Kind.MODULE]
+    first = {part.decl: part for part in reversed(every) if part.decl is not None and part is not module}
+    return [*first.values(), *(part for part in every if not any(part is each for each in first.values()))]
+
+
+def _named(walker: Walker, part: Thing, name: str, node: ast.Call) -> Thing:
+    """A part, behind its name where a method gives that as well."""
+    if not name.startswith("named_"):
+        return part
+    pair = walker.thing(Kind.CONTAINER, node)
+    pair.slots = {"[0]": walker.thing(Kind.CONSTANT, node), "[1]": part}
+    return pair
 
 
 def _manual(walker: Walker, graph: Thing, name: str, names: Names, node: ast.Call) -> Thing:

@@ -56,19 +56,36 @@ def rates(story: Story) -> Told:
         optimizers = {id(thing): thing for act in steps(story, captured) if (thing := _stepped(act)) is not None}
         for index, act in story.between(captured.end, len(story.acts), Verb.METHOD, Verb.BIND):
             if _changes_rate(act, optimizers) and story.next_replay(captured, index) is not None:
-                option = act.slot.key.strip("[']") if act.slot is not None else "lr"
+                option = act.slot.key.strip("[']") if act.slot is not None else _scheduled(act.thing)
                 yield region(captured, story.acts), tell(RateFrozen, act, target=act.text, option=option)
 
 
 def _changes_rate(act: Act, optimizers: dict[int, Thing]) -> bool:
     if act.verb is Verb.METHOD:
         base = act.thing.base if act.thing.kind is Kind.SCHEDULER and act.name == "step" else None
-        return base is not None and id(base) in optimizers and _is_number(base)
+        return base is not None and id(base) in optimizers and (_is_number(base) or _cycles(act.thing))
     if act.slot is None or act.slot.key.strip("[']") not in OPTIONS or not isinstance(act.slot.holder, Thing):
         return False
     chain = [act.slot.holder, *act.slot.holder.made_by, *([act.slot.holder.base] if act.slot.holder.base else [])]
     parts = {id(part) for thing in optimizers.values() for part in thing.family()}
     return any(id(thing) in parts for thing in chain)
+
+
+CYCLING = frozenset({"OneCycleLR", "CyclicLR"})
+"""Schedulers that move the momentum as well, unless told not to (torch 2.13 documentation): a number in any case."""
+
+
+def _cycles(scheduler: Thing) -> bool:
+    is_off = constant(scheduler.arguments.get("cycle_momentum")) is False
+    return scheduler.name.rpartition(".")[2] in CYCLING and not is_off
+
+
+def _scheduled(scheduler: Thing) -> str:
+    """The option that a scheduler replaces in the groups of its optimizer."""
+    base = scheduler.base
+    if base is None or _is_number(base):
+        return "lr"
+    return "betas" if "Adam" in base.name else "momentum"
 
 
 def _is_number(optimizer: Thing) -> bool:
@@ -204,9 +221,21 @@ def piled(story: Story) -> Told:
             if act.name in ("zero_grad", "zero_") and _counts(story, captured, at)
         ]
         # Zeroing in place helps where it is recorded; before the capture, gradients must go.
-        cleared = any(clears(act) or (act.name == "zero_grad" and at > captured.begin) for at, act in around)
+        held = _bound_gradients(story, captured.begin)
+        cleared = any(clears(act) or (at > captured.begin and _refills(act, held)) for at, act in around)
         if not cleared and not after and not _leaves_zeros(story, captured, before[-1], last):
             yield region(captured, story.acts), tell(GradientsPileUp, backwards[0], call=backwards[0].text)
+
+
+def _bound_gradients(story: Story, until: int) -> set[int]:
+    """The memory that `.grad` was bound to before an act: `p.grad = flat[a:b].view_as(p)`."""
+    bound = (act for _, act in story.between(-1, until, Verb.BIND))
+    return {id(act.thing.owner) for act in bound if act.slot is not None and act.slot.key == "grad"}
+
+
+def _refills(act: Act, held: set[int]) -> bool:
+    """Whether an act clears gradients in place: by an optimizer, or with the one tensor that all of them lie in."""
+    return act.name == "zero_grad" or (act.name == "zero_" and id(act.thing.owner) in held)
 
 
 def _counts(story: Story, captured: Captured, index: int) -> bool:

@@ -9,6 +9,7 @@ from graphlint.events import Event
 from graphlint.site.acts import Act, Verb
 from graphlint.site.branches import excludes
 from graphlint.site.construct import constant
+from graphlint.site.rehoused import regraded, rehoused
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
 from graphlint.site_events import ModeToggled, StashReplaced, WeightsMoved
@@ -18,6 +19,7 @@ Told = Iterator[tuple[Region, Event]]
 PARAMETERS = frozenset(
     {"torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.Buffer", "torch.nn.parameter.Buffer"}
 )
+DATA, GRAD = ".data = ...", ".grad = ..."
 CASTS = frozenset({"half", "bfloat16", "double", "to_empty"})
 SPREADING = frozenset({"torch.nn.utils.vector_to_parameters", "torch.nn.utils.convert_parameters.vector_to_parameters"})
 """Functions that make parameters views of what they are given."""
@@ -26,8 +28,10 @@ RESTORING = frozenset({"resize_", "resize_as_", "set_"})
 
 
 def moved(story: Story) -> Told:
-    """Parameters that get other memory between the capture and a replay."""
+    """Parameters that get other memory in a region, or between the capture and a replay."""
     for captured in story.captures:
+        for act in rehoused(story, captured):
+            yield region(captured, story.acts), tell(WeightsMoved, act, target=act.text, how=DATA, targets=Target.GRAPH)
         called = _called(story, captured)
         for index, act in story.between(captured.end, len(story.acts), Verb.METHOD, Verb.BIND, Verb.WRITE, Verb.CALL):
             how = _how(story, act, called, captured)
@@ -49,18 +53,20 @@ def _how(story: Story, act: Act, called: list[Thing], captured: Captured) -> str
     if act.verb is Verb.METHOD:
         return moved_by(act) if holds(act.thing, called) else ""
     if act.verb is Verb.CALL:
-        return ".data = ..." if act.thing.name in SPREADING and takes(story, act, called) else ""
+        return DATA if act.thing.name in SPREADING and takes(story, act, called) else ""
     if act.verb is Verb.WRITE:
         return f".{act.name}()" if act.name in RESTORING and id(act.thing.owner) in captured.reads else ""
     assert act.slot is not None
     holder = act.slot.holder
     if not isinstance(holder, Thing) or act.thing.kind is Kind.NONE:
         return ""
+    if act.slot.key == "grad":
+        return GRAD if regraded(story, captured, act, called) else ""
     if act.slot.key == "data":
         owner = holder.base if holder.kind is Kind.PARAMETER else holder
         is_inside = any(owner is part for module in called for part in module.family())
         is_held = is_inside or (owner is not None and holds(owner, called)) or _is_part(holder, captured)
-        return ".data = ..." if is_held else ""
+        return DATA if is_held else ""
     before = captured.inputs.get(act.slot)
     if before is not None and before.kind is Kind.MODULE:
         return "a new module"
@@ -68,6 +74,8 @@ def _how(story: Story, act: Act, called: list[Thing], captured: Captured) -> str
     if is_inside and act.thing.name in PARAMETERS:
         return "a new parameter"
     if holder.kind is not Kind.MODULE or holder.decl is not None or not is_inside:
+        return ""
+    if act.thing.kind in (Kind.CONSTANT, Kind.NUMBER):
         return ""
     return "a new module" if act.thing.kind is Kind.MODULE else "a new parameter"
 
