@@ -80,9 +80,9 @@ def compare(frame: Frame, op: ast.cmpop, left: Value, right: Value, node: ast.Co
     if isinstance(op, (ast.Is, ast.IsNot)):
         return _identity(op, left, right)
     if isinstance(op, (ast.In, ast.NotIn)):
-        found = _among(left, right)
-        if found is not None:
-            return TRUE if found is isinstance(op, ast.In) else FALSE
+        is_there = _among(left, right)
+        if is_there is not None:
+            return TRUE if is_there is isinstance(op, ast.In) else FALSE
         return _membership(frame, left, right, node)
     if isinstance(left, Union) or isinstance(right, Union):
         return join_all([compare(frame, op, one, other, node) for one in members(left) for other in members(right)])

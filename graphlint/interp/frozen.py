@@ -1,4 +1,4 @@
-"""Operands: host values that a kernel takes once, when it is recorded, and tensors that texts and counts take in."""
+"""Operands and bounds: host values taken once, when a kernel is recorded, and tensors that texts and counts take in."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from collections.abc import Iterable
 
 from graphlint.events import FrozenScalar, HostArgument, HostFormat
 from graphlint.interp.frame import Frame
+from graphlint.site_events import GrowingState
+from graphlint.syntax import spelled, walk
 from graphlint.types import Confidence, Target
-from graphlint.values import MOVED, REFILLED, Number, Origin, Place, Tensor, Value, tensors_in
+from graphlint.values import MOVED, REFILLED, Number, Origin, Place, SliceValue, Tensor, Value, members, tensors_in
 
 CHANGING = frozenset({"input", REFILLED})
 """Roles of host tensors that hold something else in the next call."""
+KEPT = ("buffer", "parameter", "state")
+"""The roles of tensors that outlive the call."""
 
 
 def note_frozen(frame: Frame, operands: Iterable[Value], node: ast.AST) -> bool:
@@ -69,3 +73,40 @@ def note_repeated(frame: Frame, op: ast.operator, left: Value, right: Value, nod
 def _is_repeated(node: ast.expr) -> bool:
     text = isinstance(node, ast.Constant) and isinstance(node.value, str)
     return text or isinstance(node, (ast.List, ast.Tuple, ast.ListComp, ast.JoinedStr))
+
+
+def note_bounds(frame: Frame, tensor: Tensor, parts: list[Value], node: ast.AST) -> None:
+    """A position that other calls move is recorded where it stands; a slice up to it has another length in each call."""
+    if tensor.place is not Place.DEVICE:
+        return
+    for part in parts:
+        bounds = [moves(each) for each in ((part.low, part.high) if isinstance(part, SliceValue) else (part,))]
+        if any(bounds):
+            frame.emit(FrozenScalar, node, Confidence.LIKELY, what="number")
+            is_cut = bounds[1:] == [True] and not bounds[0]
+            if is_cut and isinstance(node, ast.Subscript) and _is_read_up_to(tensor, node):
+                frame.emit(GrowingState, node, Confidence.LIKELY, target=spelled(node), is_cut=True)
+            return
+
+
+def _is_read_up_to(tensor: Tensor, node: ast.Subscript) -> bool:
+    """`self.keys[:, : self.used]`: part of what an object keeps, and no window at the end of what a call was given."""
+    if not isinstance(node.ctx, ast.Load):
+        return False
+    base: ast.expr = node.value
+    while isinstance(base, ast.Subscript):
+        base = base.value
+    if tensor.role not in KEPT and not isinstance(base, ast.Attribute):
+        return False
+    return not any(isinstance(each, ast.Slice) and isinstance(each.upper, ast.UnaryOp) for each in walk(node.slice))
+
+
+def note_narrowed(frame: Frame, length: Value | None, node: ast.AST) -> None:
+    """The same of `narrow`, by its last argument."""
+    if length is not None and moves(length) and isinstance(node, ast.Call):
+        frame.emit(GrowingState, node, Confidence.LIKELY, target=spelled(node), is_cut=True)
+
+
+def moves(value: Value) -> bool:
+    """Whether a value is a number that calls move on."""
+    return any(isinstance(member, Number) and member.origin is Origin.STATE for member in members(value))

@@ -15,10 +15,11 @@ from graphlint.events import (
     MaskIndex,
     TensorBound,
 )
+from graphlint.interp.bytewise import is_of_bytes
 from graphlint.interp.dispatch import ITEMS, apply, attribute, item, register
 from graphlint.interp.drifting import drifting_entry
 from graphlint.interp.frame import Frame, expression
-from graphlint.interp.lengths import note_bounds
+from graphlint.interp.frozen import note_bounds
 from graphlint.interp.mutation import is_shared, path_of, report_stored
 from graphlint.interp.naming import is_mask
 from graphlint.interp.objects import store_attribute
@@ -144,7 +145,7 @@ def _tensor_part(frame: Frame, tensor: Tensor, part: Tensor, place: ast.AST, nod
     if part.place is Place.DEVICE:
         if tensor.place is Place.HOST:
             frame.emit(HostIndex, node, min(tensor.sure, part.sure), what="device index into a host tensor")
-        elif tensor.place is Place.DEVICE and (mask := _as_mask(part, place)) is not None:
+        elif tensor.place is Place.DEVICE and (mask := _as_mask(frame, part, place)) is not None:
             sure = max(tensor.sure, Confidence.LIKELY) if is_sure_mask(part) else tensor.sure
             # Nobody selects from a tensor with the one answer that comparing numbers gives.
             told = tensor.sure is Confidence.CERTAIN and part.kind is Kind.BOOL
@@ -373,7 +374,7 @@ def _store_tensor(frame: Frame, tensor: Tensor, index: Value, value: Value, targ
         elif isinstance(part, Tensor) and part.place is Place.DEVICE and part.rank == 0 and part.kind is not Kind.BOOL:
             frame.emit(TensorBound, target, part.sure, role="index")
     note_bounds(frame, tensor, parts, target)
-    masks = [part for part in (_as_mask(part, place) for part, place in _parts(index, target)) if part is not None]
+    masks = [part for part in (_as_mask(frame, part, place) for part, place in _parts(index, target)) if part is not None]
     stored_value(frame, tensor, masks, parts, value, target)
 
 
@@ -383,11 +384,13 @@ def _store_into_host(frame: Frame, tensor: Tensor, index: Value, value: Value, t
         frame.emit(DeviceToHost, target, min(found.sure, tensor.sure), call=ast.unparse(target))
 
 
-def _as_mask(part: Value, place: ast.AST) -> Tensor | None:
+def _as_mask(frame: Frame, part: Value, place: ast.AST) -> Tensor | None:
     """A component of an index that selects by truth, as its kind or else its name says."""
     if not isinstance(part, Tensor) or part.place is not Place.DEVICE:
         return None
     if part.kind is Kind.BOOL:
+        return part
+    if part.kind is Kind.INT and is_of_bytes(frame, place):
         return part
     by_name = part.kind is Kind.ANY and is_mask(last(place))
     return part.replace(sure=min(part.sure, Confidence.LIKELY)) if by_name else None

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from graphlint.events import LimitReached
-from graphlint.interp import hanging, members, registries
+from graphlint.interp import hanging, members
 from graphlint.interp.agreeing import Repeats
 from graphlint.interp.annotations import annotated
 from graphlint.interp.binding import bind, own_name, receiver_of
@@ -316,10 +316,17 @@ class Machine:
 
     def _assigned(self, found: Assigned) -> Value:
         frame = self.toplevel(found.module)
-        values = [registries.filled(self, found.module, node) or frame.eval(node) for node in found.values]
+        values = [self._filled(found.module, node) or frame.eval(node) for node in found.values]
         if not values and found.annotation is not None:
             values = [annotated(self, found.module, found.annotation, None)]
         return join_all(values) if values else Unknown()
+
+    def _filled(self, module: Module, node: ast.expr) -> Value | None:
+        if not isinstance(node, ast.Dict) or node.keys:
+            return None
+        from graphlint.interp.registries import filled  # few files fill an empty dictionary at their top
+
+        return filled(self, module, node)
 
     def once(self, key: object, make: Callable[[], Value], meanwhile: Value | None = None) -> Value:
         """A value that is made when first asked for; asked for while it is being made, it is `meanwhile`."""

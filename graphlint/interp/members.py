@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from graphlint.interp.byway import moved_by_way
+from graphlint.interp.moving import moved_by_way
 from graphlint.outline import may_bind
 from graphlint.project import ClassDecl, FunctionDecl, Module, Outside
 from graphlint.record import NamedTuple

@@ -22,7 +22,6 @@ from graphlint.interp.members import is_counter, is_flipped, late_writers
 from graphlint.interp.naming import is_host
 from graphlint.interp.record import Record, as_brought
 from graphlint.interp.refilled import refilled
-from graphlint.interp.registries import filled_attribute
 from graphlint.interp.room import DEEPEST_CONSTRUCTION
 from graphlint.interp.taken_along import along
 from graphlint.outline import mentions
@@ -215,6 +214,8 @@ def _written(machine: Machine, value: Instance, record: Record, name: str) -> Va
 
             first = filled(machine, value, name, first)
         elif isinstance(first, Table) and not first.items:
+            from graphlint.interp.registries import filled_attribute  # nor a dictionary
+
             first = filled_attribute(machine, value.decl, name, first)
     if isinstance(first, Bool) and not record.building:
         # A flag stays one, whoever switches it.

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from graphlint.interp.machine import Machine
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+DECORATED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 class Filling(NamedTuple):
@@ -106,8 +107,9 @@ def _filling(outer: Function, inner: Function, name: str) -> Iterator[Filling]:
 
 
 def _decorated(machine: Machine, module: Module, fillings: dict[str, Filling]) -> Iterator[tuple[str, Value]]:
-    for each in module.source.tree.body if fillings else ():
-        for item in each.decorator_list if isinstance(each, (*Function.__args__, ast.ClassDef)) else ():
+    decorated = [each for each in module.source.tree.body if isinstance(each, DECORATED)] if fillings else []
+    for each in decorated:
+        for item in each.decorator_list:
             call = item if isinstance(item, ast.Call) else None
             filling = fillings.get(spelled(call.func if call is not None else item))
             found = machine.project.lookup(module, each.name) if filling is not None else None

@@ -13,9 +13,8 @@ from graphlint.interp import relocation
 from graphlint.interp.dispatch import count_unknown
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
-from graphlint.interp.frozen import note_frozen
+from graphlint.interp.frozen import note_frozen, note_narrowed
 from graphlint.interp.handlers import MODULE_METHODS
-from graphlint.interp.lengths import note_narrowed
 from graphlint.interp.placement import is_reserving
 from graphlint.interp.raising import raise_effects, short
 from graphlint.interp.results import MODULE, result
