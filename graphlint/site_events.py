@@ -170,9 +170,13 @@ class LoaderThread(Event):
 
 @fact
 class CachedTensor(Event):
-    """A bounded cache of a function's results is the only owner of a tensor that a region reads."""
+    """A bounded cache of a function's results is the only owner of a tensor that a region reads.
+
+    Where it `grows`, it is scratch memory that is made anew for a call that needs more.
+    """
 
     function: str
+    grows: bool = False
 
 
 @fact

@@ -60,6 +60,12 @@ from graphlint.types import Finding
 
 @rule("GL407", on=CachedTensor, predicts="stale")
 def cached_tensor(event: CachedTensor) -> Finding | None:
+    if event.grows:
+        return finding(
+            event,
+            f"`{event.function}` is made anew for a call that needs more; graphs go on with the memory that this frees",
+            help="make it once, as large as any call needs it, or keep the old one as long as its graphs",
+        )
     return finding(
         event,
         f"the tensor that `{event.function}` returns is owned by a cache that can drop it while graphs read it",
