@@ -162,10 +162,17 @@ class GraphedOverwritten(Event):
 
 @fact
 class LoaderThread(Event):
-    """A capture runs while the thread of a loader that pins memory, or another thread, is alive."""
+    """A capture runs while the thread of a loader that pins memory, or another thread, is alive.
+
+    `does` is what the thread does that the capture does not bear, where no mode bears it if it is `in_any_mode`.  Of several
+    threads that capture `at_once`, each is the one that runs beside the others.
+    """
 
     loader: str
     thread: str = "the pinning thread of a loader"
+    does: str = ""
+    in_any_mode: bool = False
+    at_once: bool = False
 
 
 @fact
@@ -299,13 +306,15 @@ class CompiledStaleRead(Event):
 class CompiledDynamic(Event):
     """A function is compiled with graphs and with dynamic shapes, or a loop calls it with ever longer arguments.
 
-    `number` is the parameter that gets another number in every round; if it `cuts`, what is read up to it is meant.
+    `number` is the parameter that gets another number in every round; if it `cuts`, what is read up to it is meant.  With
+    `marks`, an argument of it is marked as dynamic by this call.
     """
 
     call: str
     grows: bool = False
     number: str = ""
     cuts: bool = False
+    marks: bool = False
 
 
 @fact

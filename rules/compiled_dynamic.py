@@ -45,6 +45,12 @@ def compiled_dynamic(event: CompiledDynamic) -> Finding | None:
             f"`{event.call}` has another length for every `{event.number}`, and every length is recorded again",
             help="read it at full size, and mask what is not filled with a position on the device",
         )
+    if event.marks:
+        return finding(
+            event,
+            f"`{event.call}` marks an argument of a function compiled with graphs: every size of it is recorded again",
+            help="pad to a few sizes and leave the mark out, or use a mode without graphs",
+        )
     if event.number:
         return finding(
             event,

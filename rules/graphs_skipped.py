@@ -3,7 +3,7 @@
 Inductor compiles `torch.cond` and `torch.while_loop`, but runs a function that has one on the device without graphs, in
 every mode.  Nothing is raised; `TORCH_LOGS=perf_hints` says "skipping cudagraphs due to control flow operator".
 So it is with a loop that calls a model with gradients and runs no backward pass: each call becomes part of the same step,
-and no graph is ever recorded.
+and no graph is ever recorded.  A function that works on more than one GPU has no graphs either.
 
 Fails:
 
@@ -42,7 +42,9 @@ def graphs_skipped(event: GraphsSkipped) -> Finding | None:
     return finding(
         event,
         f"`{event.call}` keeps the compiled function from being graphed: {event.why}",
-        help="call it under `torch.no_grad()`, or mark each step with `torch.compiler.cudagraph_mark_step_begin()`"
+        help="keep what one compiled function does on one device"
+        if "of one device" in event.why
+        else "call it under `torch.no_grad()`, or mark each step with `torch.compiler.cudagraph_mark_step_begin()`"
         if event.is_pending
         else "compute both sides and select with `torch.where`, or keep it out of the compiled function",
     )

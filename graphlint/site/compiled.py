@@ -142,7 +142,7 @@ def mutated(story: Story) -> Told:
         given = {id(part.owner) for thing in _given(call) for part in _parts(thing)}
         for _, act in story.between(index, len(story.acts), Verb.WRITE):
             owner = act.thing.owner
-            if _is_under(act.frame, call.node) and id(owner) in given and not _is_managed(owner):
+            if is_under(act.frame, call.node) and id(owner) in given and not _is_managed(owner):
                 yield (
                     of_compiled(call.thing, act),
                     tell(CompiledInputMutated, act, target=_root(act), targets=Target.COMPILE),
@@ -158,7 +158,7 @@ def _root(act: Act) -> str:
     return act.thing.owner.name or act.text
 
 
-def _is_under(frame: Frame, node: ast.AST) -> bool:
+def is_under(frame: Frame, node: ast.AST) -> bool:
     while frame.caller is not None:
         if frame.node is node:
             return True
