@@ -1,0 +1,50 @@
+"""Generators that an object gets after it was made: the constructor leaves None, and a method that is called fills it.
+
+class Noise(nn.Module):
+    def __init__(self):
+        self.generator = None
+
+    def seed(self, device):                             # noise.seed(device)
+        self.generator = torch.Generator(device).manual_seed(0)
+"""
+
+from __future__ import annotations
+
+import ast
+
+from graphlint.effects.grammar import Effect
+from graphlint.effects.table import happens
+from graphlint.interp.facts import Facts
+from graphlint.interp.frame import Frame
+from graphlint.interp.members import late_writers
+from graphlint.source import lines
+from graphlint.syntax import last
+from graphlint.values import ExternalObject, Instance, Nothing, members
+
+GENERATOR = "torch.Generator"
+
+
+def is_filled(frame: Frame, effect: Effect, facts: Facts, given: ast.expr | None) -> bool:
+    """Whether a draw is from a generator that an attribute holds by then, and the effect holds for that one."""
+    value = facts.given.get("generator")
+    parts = members(value) if value is not None and isinstance(given, ast.Attribute) else ()
+    found = [each for each in parts if isinstance(each, ExternalObject) and each.name == GENERATOR]
+    if not found or value is None or not all(isinstance(each, Nothing) or each in found for each in parts):
+        return False
+    if not isinstance(given, ast.Attribute) or not _is_called_for(frame, given):
+        return False
+    facts.given["generator"] = found[0]
+    holds = happens(effect, facts, frame.machine.told.torch)
+    facts.given["generator"] = value
+    return holds is True
+
+
+def _is_called_for(frame: Frame, attribute: ast.Attribute) -> bool:
+    """Whether a method that fills an attribute is called in the file of the class or of the draw."""
+    owners = [each.decl for each in members(frame.eval(attribute.value)) if isinstance(each, Instance)]
+    for decl in owners:
+        for writer in late_writers(frame.machine, decl, last(attribute)):
+            said = f".{writer.node.name}("
+            if any(said in line for module in {decl.module, frame.module} for line in lines(module.source)):
+                return True
+    return False
