@@ -192,6 +192,18 @@ def _is_size_of(node: ast.AST, names: set[str]) -> bool:
     return False
 
 
+def is_size(act: Act) -> bool:
+    """Whether an act binds a size as it is: `self.rows = x.shape[0]`, `self.length = x.size(1)`."""
+    match act.node:
+        case ast.Assign(value=ast.Subscript(value=ast.Attribute(attr=attr))) | ast.Assign(value=ast.Attribute(attr=attr)):
+            return attr in SIZES
+        case ast.Assign(value=ast.Call(func=ast.Attribute(attr=attr))):
+            return attr in SIZES
+        case ast.Assign(value=ast.Call(func=ast.Name(id="len"))):
+            return True
+    return False
+
+
 def _drops(node: ast.stmt) -> bool:
     match node:
         case ast.Assign(value=ast.Constant() | ast.Dict()) | ast.Delete():

@@ -184,11 +184,21 @@ def _for(walker: Walker, node: ast.For | ast.AsyncFor) -> bool:
     if not over_call(walker, node, step):
         source = walker.evaluate(node.iter)
         if not over_object(walker, node, source, step):
-            count = len(node.iter.elts) if isinstance(node.iter, (ast.Tuple, ast.List)) else ROUNDS
-            for round in range(min(count, ROUNDS)):
+            for round in range(_rounds(node.iter)):
                 step(None, round)
     walker.run(node.orelse)
     return False
+
+
+def _rounds(source: ast.expr) -> int:
+    """How often a loop is walked: over a few objects that are written out, once for each of them."""
+    if not isinstance(source, (ast.Tuple, ast.List)):
+        return ROUNDS
+    named = all(isinstance(each, (ast.Name, ast.Attribute)) for each in source.elts)
+    return min(len(source.elts), MOST_NAMED if named else ROUNDS)
+
+
+MOST_NAMED = 4
 
 
 def _leaves(body: Sequence[ast.stmt]) -> bool:

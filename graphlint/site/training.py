@@ -103,8 +103,14 @@ def autocast(story: Story) -> Told:
             reused = _reused(story, captured, layer.thing)
             if reused:
                 block = next(act for act in story.acts if act.verb is Verb.ENTER and act.thing is layer.thing)
-                yield region(captured, story.acts), tell(AutocastCache, block, role="block")
+                yield region(captured, story.acts), tell(AutocastCache, _made(story, block), role="block")
                 yield region(captured, story.acts), tell(AutocastCache, reused[0], role="call")
+
+
+def _made(story: Story, block: Act) -> Act:
+    """The call that makes what a block enters, where a helper or another function made it: the cache is set up there."""
+    calls = (act for act in story.acts if act.verb is Verb.CALL and act.node is block.thing.node)
+    return next((act for act in calls if act.frame.module is block.frame.module), block)
 
 
 def caches(block: Thing) -> bool:
