@@ -18,6 +18,7 @@ from graphlint.interp.carried import (
     reads_first,
 )
 from graphlint.interp.dispatch import apply
+from graphlint.interp.exchanged import exchanged
 from graphlint.interp.frame import Frame
 from graphlint.interp.members import late_writers
 from graphlint.interp.moving import flips, is_undone, moves_on, sure_to_stay
@@ -66,6 +67,8 @@ def assign_attribute(frame: Frame, target: ast.Attribute, value: Value, node: as
     if target.attr == "requires_grad" and isinstance(owner, Tensor):
         sure = Confidence.POSSIBLE if frame.branches else owner.sure
         untraced.split(frame, node, sure, spelled(target), "Dynamo does not trace a change of `requires_grad`")
+    if target.attr == "data":
+        exchanged(frame, owner, target.value, value, node)
     building = [member for member in members(owner) if isinstance(member, Instance) and is_building(frame, member)]
     if not building:
         note_brought(frame, owner, target.attr, value)

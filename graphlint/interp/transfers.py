@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 
 from graphlint.events import DeviceToHost, FrozenScalar, HostLiteral, HostToDevice, LibraryRead, PinnedMemory
 from graphlint.interp.carried import is_settled
+from graphlint.interp.exchanged import exchanged
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import entered
@@ -255,6 +256,15 @@ def tolist(frame: Frame, facts: Facts, node: ast.AST) -> Value:
     for _ in range(rank):
         number = Seq("list", None, number)
     return number
+
+
+@special("torch.Tensor.set_")
+def set_(frame: Frame, facts: Facts, node: ast.AST) -> Value:
+    raise_effects(frame, facts, node)
+    tensor, source = facts.value("self") or Unknown(), facts.value("source")
+    if source is not None and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        exchanged(frame, tensor, node.func.value, source, node)
+    return tensor
 
 
 @special("torch.Tensor.cuda")
