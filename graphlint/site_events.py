@@ -164,14 +164,14 @@ class GraphedOverwritten(Event):
 class LoaderThread(Event):
     """A capture runs while the thread of a loader that pins memory, or another thread, is alive.
 
-    `does` is what the thread does that the capture does not bear, where no mode bears it if it is `in_any_mode`.  Of several
+    `does` is what the thread does that the capture does not bear, `in_both_modes` if `thread_local` does not either.  Of several
     threads that capture `at_once`, each is the one that runs beside the others.
     """
 
     loader: str
     thread: str = "the pinning thread of a loader"
     does: str = ""
-    in_any_mode: bool = False
+    in_both_modes: bool = False
     at_once: bool = False
 
 
@@ -355,48 +355,3 @@ class UnwaitedCopy(Event):
     """A copy to the host that nobody waited for is read."""
 
     target: str
-
-
-@fact
-class UnwaitedCollective(Event):
-    """A region reads a tensor of an asynchronous collective before it waits for it; `call` started it."""
-
-    call: str
-    target: str
-
-
-@fact
-class RankBranch(Event):
-    """A region branches on the rank, and its sides issue different collectives; `call` is the first of them."""
-
-    call: str
-    branch: str
-
-
-@fact
-class ColdCommunicator(Event):
-    """A region issues the first collective of a group."""
-
-    call: str
-
-
-@fact
-class WarmupTooShort(Event):
-    """A region trains a DDP module that was called `count` times before, too few times."""
-
-    callee: str
-    count: int
-
-
-@fact
-class DdpOnDefaultStream(Event):
-    """A region runs the backward pass of a DDP module that was made on the default stream."""
-
-    call: str
-
-
-@fact
-class UnreadCollective(Event):
-    """A region gives back the result of a functional collective without having read it."""
-
-    call: str

@@ -34,3 +34,48 @@ class DdpUnused(Event):
 
     callee: str
     layer: str
+
+
+@fact
+class UnwaitedCollective(Event):
+    """A region reads a tensor of an asynchronous collective before it waits for it; `call` started it."""
+
+    call: str
+    target: str
+
+
+@fact
+class RankBranch(Event):
+    """A region branches on the rank, and its sides issue different collectives; `call` is the first of them."""
+
+    call: str
+    branch: str
+
+
+@fact
+class ColdCommunicator(Event):
+    """A region issues the first collective of a group."""
+
+    call: str
+
+
+@fact
+class WarmupTooShort(Event):
+    """A region trains a DDP module that was called `count` times before, too few times."""
+
+    callee: str
+    count: int
+
+
+@fact
+class DdpOnDefaultStream(Event):
+    """A region runs the backward pass of a DDP module that was made on the default stream."""
+
+    call: str
+
+
+@fact
+class UnreadCollective(Event):
+    """A region gives back the result of a functional collective without having read it."""
+
+    call: str

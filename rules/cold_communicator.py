@@ -37,7 +37,7 @@ How to fix: make groups before the capture, and issue one collective of each; se
 from __future__ import annotations
 
 from graphlint.rule import finding, rule
-from graphlint.site_events import ColdCommunicator
+from graphlint.stream_events import ColdCommunicator
 from graphlint.types import Finding
 
 

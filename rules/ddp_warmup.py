@@ -48,7 +48,7 @@ How to fix: run the whole step, backward included, at least eleven times before 
 from __future__ import annotations
 
 from graphlint.rule import finding, rule
-from graphlint.site_events import WarmupTooShort
+from graphlint.stream_events import WarmupTooShort
 from graphlint.types import Finding
 
 

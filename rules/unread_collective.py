@@ -29,7 +29,7 @@ How to fix: read the result inside, or wait for it there with `wait_tensor`.
 from __future__ import annotations
 
 from graphlint.rule import finding, rule
-from graphlint.site_events import UnreadCollective
+from graphlint.stream_events import UnreadCollective
 from graphlint.types import Finding
 
 

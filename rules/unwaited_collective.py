@@ -36,7 +36,7 @@ for does no harm as long as nothing in the region reads the tensor: a replay end
 from __future__ import annotations
 
 from graphlint.rule import finding, rule
-from graphlint.site_events import UnwaitedCollective
+from graphlint.stream_events import UnwaitedCollective
 from graphlint.types import Finding
 
 

@@ -13,7 +13,7 @@ from graphlint.site.acts import Act, Verb, text
 from graphlint.site.outputs import computes
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
-from graphlint.site_events import (
+from graphlint.stream_events import (
     ColdCommunicator,
     DdpOnDefaultStream,
     RankBranch,

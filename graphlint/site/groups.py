@@ -20,8 +20,7 @@ from graphlint.site.graphed import MAKES, graphed_region
 from graphlint.site.graphed_gradients import unused_layer
 from graphlint.site.story import Story, region, tell
 from graphlint.site.things import Kind, Thing
-from graphlint.site_events import DdpOnDefaultStream, WarmupTooShort
-from graphlint.stream_events import DdpUnused, HostCollective
+from graphlint.stream_events import DdpOnDefaultStream, DdpUnused, HostCollective, WarmupTooShort
 from graphlint.syntax import last_called, walk
 from graphlint.types import Region
 
