@@ -164,8 +164,8 @@ class GraphedOverwritten(Event):
 class LoaderThread(Event):
     """A capture runs while the thread of a loader that pins memory, or another thread, is alive.
 
-    `does` is what the thread does that the capture does not bear, `in_both_modes` if `thread_local` does not either.  Of several
-    threads that capture `at_once`, each is the one that runs beside the others.
+    `does` is what the thread does that the capture does not bear, `in_both_modes` if `thread_local` does not either.  Of
+    several threads that capture `at_once`, each is the one that runs beside the others.
     """
 
     loader: str

@@ -9,12 +9,11 @@ from graphlint.events import Event
 from graphlint.site.acts import Act, Verb
 from graphlint.site.construct import argument, constant
 from graphlint.site.graphed import MAKES, graphed_region
-from graphlint.site.spawning import beside, work
 from graphlint.site.story import Story, region, tell
 from graphlint.site.things import Kind, Thing
 from graphlint.site_events import LastBatch, LoaderThread
 from graphlint.syntax import last, last_called
-from graphlint.types import Confidence, Region
+from graphlint.types import Region
 
 Told = Iterator[tuple[Region, Event]]
 
@@ -27,10 +26,6 @@ def threads(story: Story) -> Told:
             continue
         for loader in _alive(story, act, captured.begin, captured.end):
             yield region(captured, story.acts), tell(LoaderThread, act, loader=loader.name)
-        for name, function in beside(story, captured.begin, captured.end):
-            sure = Confidence.LIKELY if _touches_device(work(function)) else Confidence.POSSIBLE
-            told = tell(LoaderThread, act, sure=sure, loader=name, thread=f"the thread `{name}`")
-            yield region(captured, story.acts), told
 
 
 def beside_graphed(story: Story) -> Told:
@@ -77,11 +72,6 @@ def _is_next(act: Act) -> bool:
     read = act.node.args[:1] if isinstance(act.node, ast.Call) else []
     lasts = any(isinstance(each, (ast.Name, ast.Attribute)) for each in read)
     return act.name == "builtins.next" and act.thing.kind is Kind.LOADER and lasts
-
-
-def _touches_device(work: list[ast.AST]) -> bool:
-    """Whether functions, as far as they show it, work on the device."""
-    return any(word in text for text in map(ast.unparse, work) for word in ("cuda", ".to(", "pin_memory", "copy_("))
 
 
 def _is_named(loader: Thing, name: str) -> bool:

@@ -22,6 +22,7 @@ from graphlint.syntax import last_called, walk
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 HANDING = frozenset({"submit", "map", "apply_async", "map_async", "imap", "imap_unordered", "starmap_async"})
 """Methods of pools that hand a function to a thread and go on."""
+WAITING = frozenset({"concurrent.futures.wait", "concurrent.futures.as_completed"})
 
 
 class Run(NamedTuple):
@@ -59,10 +60,11 @@ def _of_thread(walker: Walker, thread: Thing) -> Run | None:
 
 
 class Beside(NamedTuple):
-    """A function that may run in another thread, by the name one knows it by."""
+    """A function that may run in another thread, by the name one knows it by, and the act that started it."""
 
     name: str
     function: Thing
+    started: int
 
 
 def beside(story: Story, begin: int, end: int) -> Iterator[Beside]:
@@ -71,20 +73,20 @@ def beside(story: Story, begin: int, end: int) -> Iterator[Beside]:
         # Threads that are waited for inside record their share of the graph.
         return
     spawned = [(index, act) for index, act in story.between(-1, begin, Verb.SPAWN)]
-    own = {act.node: act for _, act in spawned if _leads_to(act, story.acts[begin].frame)}
+    own = {act.node for _, act in spawned if leads_to(act, story.acts[begin].frame)}
     for index, act in spawned:
-        if act is not own.get(act.node) and not any(_waits(each, act) for each in story.acts[index + 1 : begin]):
-            yield Beside(_named(act), act.other or act.thing)
+        if act.node not in own and not any(waits(each, act) for each in story.acts[index + 1 : begin]):
+            yield Beside(named(act), act.other or act.thing, index)
 
 
-def _leads_to(spawned: Act, frame: Frame | None) -> bool:
-    """Whether a thread that was started is the one in which a call runs; of several from one place the last is."""
+def leads_to(spawned: Act, frame: Frame | None) -> bool:
+    """Whether a call runs in a thread that was started at this place."""
     while frame is not None and frame.node is not spawned.node:
         frame = frame.caller
     return frame is not None
 
 
-def _named(act: Act) -> str:
+def named(act: Act) -> str:
     if act.thing.decl is not None:
         return act.thing.decl.name
     function = act.other
@@ -98,7 +100,7 @@ def _written(act: Act) -> str:
     return next((ast.unparse(word.value) for word in words if word.arg == "target"), "")
 
 
-def _waits(act: Act, spawned: Act) -> bool:
+def waits(act: Act, spawned: Act) -> bool:
     """Whether an act waits for a thread, for a pool of threads, or for what one of its threads gives."""
     if act.verb is Verb.METHOD and act.name in ("join", "shutdown"):
         return act.thing is spawned.thing and constant(act.other) is not False
@@ -108,6 +110,8 @@ def _waits(act: Act, spawned: Act) -> bool:
         return act.thing.node is spawned.node
     if act.verb is Verb.LEAVE:
         return act.thing is spawned.thing
+    if act.verb is Verb.CALL and act.thing.name in WAITING:
+        return spawned.name == "submit"
     # What a pool gives is looked at.
     return act.thing.node is spawned.node and act.verb in (Verb.READ, Verb.CALL) and spawned.name != "submit"
 
