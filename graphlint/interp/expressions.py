@@ -244,6 +244,10 @@ def eval_comprehension(frame: Frame, node: ast.ListComp) -> Value:
     given = frame.eval(listed) if listed is not None else None
     if isinstance(given, Seq) and given.items is not None:
         return _without_none(form, given)
+    each = _of_each(frame, node) if form != "set" else None
+    if each is not None:
+        frame.restore(before)
+        return Seq(form, tuple(each))
     count = _bind_generators(frame, node.generators)
     value = frame.eval(node.elt) if frame.live else None
     frame.restore(before)
@@ -252,6 +256,27 @@ def eval_comprehension(frame: Frame, node: ast.ListComp) -> Value:
     if count is not None and form == "list" and not node.generators[0].ifs:
         return Seq(form, (value,) * count)
     return Seq(form, None, value)
+
+
+MOST_EACH = 16
+"""Items of a container that are gone through one by one."""
+
+
+def _of_each(frame: Frame, node: ast.ListComp) -> list[Value] | None:
+    """What `f(v) for v in args` gives for each of several arguments: what is done to tensors is not done to flags."""
+    loop = node.generators[0]
+    if len(node.generators) > 1 or loop.ifs or not isinstance(loop.target, ast.Name) or not isinstance(loop.iter, ast.Name):
+        return None
+    given = frame.env.get(loop.iter.id)
+    if not isinstance(given, Seq) or given.items is None or given.rest is not None:
+        return None
+    if len(given.items) > MOST_EACH or len(set(map(type, given.items))) < 2:
+        return None
+    found: list[Value] = []
+    for item in given.items:
+        assign(frame, loop.target, item, loop.target)
+        found.append(frame.eval(node.elt))
+    return found if frame.live else None
 
 
 def _listed(node: ast.ListComp) -> ast.expr | None:

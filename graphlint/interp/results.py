@@ -117,6 +117,8 @@ def _tensor(frame: Frame, tree: grammar.Result, facts: Facts) -> Value:
             return placed(frame, facts, _map(facts.value(parameter), lambda t: _reduce(t, kind, facts)))
         case grammar.New(kind, rank):
             sure = default_sure(frame, facts.value("device"), facts.row.name)
+            # What is made without elements holds the place of what comes later, and moving it copies nothing.
+            sure = Confidence.POSSIBLE if facts.value("device") is None and _is_without_elements(facts) else sure
             base = Tensor(default_place(frame), KINDS.get(kind, Kind.ANY), rank_of(rank, facts), sure)
             return placed(frame, facts, base)
         case grammar.OnDevice(parameter, kind):
@@ -124,6 +126,18 @@ def _tensor(frame: Frame, tree: grammar.Result, facts: Facts) -> Value:
         case grammar.Host(parameter, kind):
             return _map(facts.value(parameter), lambda t: _like(t, kind, None, facts).replace(place=Place.HOST))
     return Unknown()
+
+
+def _is_without_elements(facts: Facts) -> bool:
+    sizes = [each for member in members(facts.value("size") or Unknown()) for each in _sizes(member)]
+    return any(isinstance(each, Number) and each.value == 0 for each in sizes)
+
+
+def _sizes(value: Value) -> list[Value]:
+    """The sizes that are given one by one, or as one tuple."""
+    if not isinstance(value, Seq):
+        return [value]
+    return [size for each in value.items or () for member in members(each) for size in _sizes(member)]
 
 
 def _map(value: Value | None, change: Callable[[Tensor], Tensor]) -> Value:

@@ -7,6 +7,7 @@ of a run that can be captured.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 
 from graphlint.events import FrozenScalar
@@ -60,6 +61,8 @@ def fails(decl: FunctionDecl | None, arm: Sequence[ast.stmt], test: ast.expr, ho
     if not x.is_contiguous():
         print("not contiguous")
     assert x.is_contiguous()
+
+    Nor is an arm run that tells somebody something who has to ask for it: `if debug: print(x)`.
     """
     if not arm or decl is None:
         return False
@@ -67,9 +70,27 @@ def fails(decl: FunctionDecl | None, arm: Sequence[ast.stmt], test: ast.expr, ho
         return not any(stands_in(each.body, arm[-1]) for each in decl.every(ast.Try))
     if not _is_idle(arm):
         return False
+    if holds and all(isinstance(each, ast.Expr) for each in arm) and _is_asked_for(decl, test):
+        return True
     needed = _parts(test, holds)
     behind = (each for each in decl.every(ast.Assert) if each.lineno > arm[-1].lineno)
     return any(needed <= _parts(each.test, False) for each in behind)
+
+
+ASKING = re.compile(r"debug|verbose|(?:^|_)dbg(?:_|$)")
+
+
+def _is_asked_for(decl: FunctionDecl, test: ast.expr) -> bool:
+    """Whether a test holds only for callers that switch a parameter on, or for an object that is told to be talkative."""
+    match test:
+        case ast.BoolOp(op=ast.And(), values=values):
+            return any(_is_asked_for(decl, each) for each in values)
+        case ast.Name(id=name) if name in decl.signature.defaults:
+            default = decl.signature.defaults[name]
+            return isinstance(default, ast.Constant) and default.value is False
+        case ast.Name() | ast.Attribute():
+            return ASKING.search(last(test).lower()) is not None
+    return False
 
 
 OPPOSED: tuple[tuple[type[ast.cmpop], type[ast.cmpop]], ...] = (

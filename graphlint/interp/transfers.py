@@ -137,7 +137,7 @@ def to(frame: Frame, facts: Facts, node: ast.AST) -> Value:
         if name in ("self", "non_blocking", "copy", "memory_format"):
             continue
         new_place, new_kind = _target(value, name)
-        sure = min(sure, sure_named(value))
+        sure = min(sure, sure_named(value), _sure_beside(value))
         place, kind = new_place if new_place is not None else place, new_kind if new_kind is not None else kind
     moved = facts.value("self")
     if place in (None, Place.UNKNOWN) and _beside_another(node) and _is_born_here(_whole(frame, moved, node)):
@@ -145,6 +145,12 @@ def to(frame: Frame, facts: Facts, node: ast.AST) -> Value:
         frame.emit(HostToDevice, node, Confidence.LIKELY, call=short(facts.row), origin="")
         return join_all([_taken(each, kind) for each in members(moved)]) if moved is not None else Unknown()
     return _moved(frame, facts, node, place, kind, sure)
+
+
+def _sure_beside(value: Value) -> Confidence:
+    """How sure it is that what is to be gone to, a tensor of the host, is there."""
+    host = [each.sure for each in members(value) if isinstance(each, Tensor) and each.place is Place.HOST]
+    return max(host, default=Confidence.CERTAIN)
 
 
 def _whole(frame: Frame, member: Value | None, node: ast.AST) -> Value:

@@ -142,13 +142,17 @@ def filled(block: list[ast.stmt], words: Words) -> frozenset[str]:
     return frozenset(found)
 
 
+MADE = ("tensor", "as_tensor", "Tensor", "BoolTensor")
+
+
 def latches(call: ast.Call) -> bool:
-    """Whether a call puts yes into a flag of torch's: `self.ready.fill_(1)`, `self.ready.copy_(torch.tensor(True))`."""
+    """Whether a call puts yes into a flag of torch's: `self.ready.fill_(1)`, `self.ready.copy_(torch.Tensor([True]))`."""
     match call:
         case ast.Call(func=ast.Attribute(attr="fill_"), args=[value]):
             return isinstance(value, ast.Constant) and bool(value.value)
         case ast.Call(func=ast.Attribute(attr="copy_"), args=[ast.Call(func=made, args=[value, *_])]):
-            return last(made) in ("tensor", "as_tensor") and isinstance(value, ast.Constant) and bool(value.value)
+            value = value.elts[0] if isinstance(value, ast.List) and len(value.elts) == 1 else value
+            return last(made) in MADE and isinstance(value, ast.Constant) and bool(value.value)
     return False
 
 
