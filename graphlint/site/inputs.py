@@ -12,7 +12,7 @@ from graphlint.record import NamedTuple
 from graphlint.site.acts import Act, Frame, Verb
 from graphlint.site.branches import fills, moves_on, regrows
 from graphlint.site.keyed import is_key
-from graphlint.site.own_argument import is_told_there
+from graphlint.site.own_argument import passed_on
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.taken import is_taken
 from graphlint.site.things import STATE, Kind, Scope, Slot, Thing
@@ -36,7 +36,9 @@ def rebound(story: Story) -> Told:
         for index, act in story.between(captured.end, len(story.acts), Verb.BIND):
             # A caller's name for what the region read is as good as the region's own.
             before = _before(captured, act.slot) or (act.other if id(act.other) in held else None)
-            if before is None or before.kind not in STATE or id(before) in called:
+            if before is None or id(before) in called:
+                continue
+            if before.kind not in STATE and not _is_record(captured, before, act.thing):
                 continue
             is_chosen = before is act.thing and _chooses(story, captured, act)
             if before is act.thing and not is_chosen:
@@ -47,10 +49,21 @@ def rebound(story: Story) -> Told:
                 continue
             if not story.is_captured(index) and _is_lost(story, captured, index, act, before) and not fills(act):
                 host = act.thing.kind in HOST or (before.kind in HOST and act.thing.kind is not Kind.TENSOR)
-                if (host and is_key(story, captured, act)) or is_told_there(story, captured, act, before):
+                if host and is_key(story, captured, act):
+                    continue
+                name, replay = passed_on(story, captured, act, before)
+                if name:
+                    yield region(captured, story.acts), tell(InputNotRefreshed, story.acts[replay], source=name)
                     continue
                 found = tell(InputRebound, act, target=written(act), place=_place(act.slot), is_host=host)
                 yield region(captured, story.acts), found
+
+
+def _is_record(captured: Captured, before: Thing, after: Thing) -> bool:
+    """Whether an object of which a region read attributes is replaced by another of its class: a batch by the next one."""
+    if before.kind is not Kind.INSTANCE or after.kind is not Kind.INSTANCE or after.decl is not before.decl:
+        return False
+    return captured.graph not in before.family() and any(slot.holder is before for slot in captured.inputs)
 
 
 def _chooses(story: Story, captured: Captured, act: Act) -> bool:
