@@ -79,3 +79,10 @@ class UnreadCollective(Event):
     """A region gives back the result of a functional collective without having read it."""
 
     call: str
+
+
+@fact
+class OtherDevice(Event):
+    """A region is captured on another GPU than the `device` it works on; "" where a loop goes over several."""
+
+    device: str = ""

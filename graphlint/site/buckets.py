@@ -9,6 +9,7 @@ from graphlint.events import Event
 from graphlint.site.acts import Act, Layer, Verb, text
 from graphlint.site.branches import apart, happens_once
 from graphlint.site.construct import argument
+from graphlint.site.devices import switches
 from graphlint.site.fitting import fits
 from graphlint.site.mixing import dimension, mixes, runs_along
 from graphlint.site.story import Captured, Story, region, tell
@@ -49,6 +50,8 @@ def pools(story: Story) -> Told:
     for first, second, act, loop in _second(story):
         if first.graph is second.graph or not _are_kept(story, first.graph, second.graph) or happens_once(act):
             continue
+        if switches(act, loop):
+            continue  # GPUs have no memory in common
         pool = argument(second.capture, "pool", 1)
         source = _iterated(loop.node)
         iterated = "while" if source is None else text(story.module, source)
