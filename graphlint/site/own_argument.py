@@ -3,22 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from graphlint.events import Event
 from graphlint.site.acts import Act, Verb
-from graphlint.site.story import Captured, Story, region, tell
+from graphlint.site.story import Captured, Story
 from graphlint.site.things import Kind, Scope, Thing
-from graphlint.site_events import InputNotRefreshed
 from graphlint.syntax import against_none, receiver_name, stands_in, walk
-from graphlint.types import Region
-
-
-def own_argument(story: Story) -> Iterator[tuple[Region, Event]]:
-    """The argument that a region reads, of which no later call gives the graph anything."""
-    for captured in story.captures:
-        for name, replay in sorted(unrefreshed(story, captured).items()):
-            yield region(captured, story.acts), tell(InputNotRefreshed, story.acts[replay], source=name)
 
 
 def unrefreshed(story: Story, captured: Captured) -> dict[str, int]:
@@ -31,11 +20,13 @@ def unrefreshed(story: Story, captured: Captured) -> dict[str, int]:
     return dict.fromkeys(read, replay)
 
 
-def is_told_there(story: Story, captured: Captured, act: Act, before: Thing) -> bool:
-    """Whether an act binds a caller's name for what it passes on to a function that captures its argument."""
+def passed_on(story: Story, captured: Captured, act: Act, before: Thing) -> tuple[str, int]:
+    """The argument and the replay, where an act binds a caller's name for what it passes to a function that captures it."""
     if act.slot is None or act.slot in captured.inputs or not isinstance(act.slot.holder, Scope):
-        return False
-    return any(slot.key in unrefreshed(story, captured) for slot, thing in captured.inputs.items() if thing is before)
+        return "", 0
+    read = unrefreshed(story, captured)
+    found = ((slot.key, read[slot.key]) for slot, thing in captured.inputs.items() if thing is before and slot.key in read)
+    return next(found, ("", 0))
 
 
 def _read_arguments(story: Story, captured: Captured) -> dict[str, Thing]:
