@@ -11,6 +11,7 @@ from graphlint.events import Event
 from graphlint.record import NamedTuple
 from graphlint.site.acts import Act, Frame, Verb
 from graphlint.site.branches import fills, moves_on, regrows
+from graphlint.site.callers import handed_on, is_as_captured
 from graphlint.site.keyed import is_key
 from graphlint.site.own_argument import passed_on
 from graphlint.site.story import Captured, Story, region, tell
@@ -54,6 +55,10 @@ def rebound(story: Story) -> Told:
                 name, replay = passed_on(story, captured, act, before)
                 if name:
                     yield region(captured, story.acts), tell(InputNotRefreshed, story.acts[replay], source=name)
+                    continue
+                handed = handed_on(story, captured, index, act)
+                if handed is not None:
+                    yield region(captured, story.acts), tell(InputNotRefreshed, handed[0], source=handed[1])
                     continue
                 found = tell(InputRebound, act, target=written(act), place=_place(act.slot), is_host=host)
                 yield region(captured, story.acts), found
@@ -326,7 +331,8 @@ def _unused_arguments(story: Story, captured: Captured, frame: Frame, touched: T
     written = touched.written[frame]
     given = _parameters(story, frame) - touched.loaded[frame] if written else set()
     inputs = [(slot.key, thing) for slot, thing in captured.inputs.items() if given and id(thing.owner) not in written]
-    return {name for name in given if any(_is_for(key, thing, name) for key, thing in inputs)}
+    unused = {name for name in given if any(_is_for(key, thing, name) for key, thing in inputs)}
+    return {name for name in unused if not is_as_captured(story, captured, frame, name)}
 
 
 def _is_for(key: str, thing: Thing, name: str) -> bool:
