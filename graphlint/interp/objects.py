@@ -158,7 +158,7 @@ def _attribute(frame: Frame, value: Instance, record: Record, name: str, node: a
     key = key_of(value, name) if not value.fresh else ""
     found = _written(machine, value, record, name)
     if found is not None:
-        if type(found) in (Tensor, Union) and not record.building:
+        if type(found) in (Tensor, Union) and (frame.recording or not record.building):
             found = refilled(machine, value.decl, name, found)
         kept = isinstance(found, (Seq, Table)) or is_followed(machine, value, name)
         return (found, key if kept else ""), True
