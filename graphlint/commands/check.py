@@ -98,7 +98,7 @@ FORMATS = ", ".join(shown.FORMATS)
 @click.option(
     "--stdin-filename", default="", callback=named, metavar="NAME", help="The name of what is read from stdin as `-`."
 )
-@click.option("--color", type=WHEN, default="auto", help="When to use colours.")
+@click.option("--color", type=WHEN, default="auto", help="When to use colours; auto heeds NO_COLOR and FORCE_COLOR.")
 @click.option("--hyperlinks", type=WHEN, default="auto", help="When codes link to their pages.")
 def check(
     paths: tuple[str, ...],
