@@ -12,7 +12,7 @@ from graphlint.interp.expressions import formats
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import device_tensor, first, function, method
 from graphlint.interp.indexing import other_entry, with_entry
-from graphlint.interp.mutation import path_of, report_growth
+from graphlint.interp.mutation import path_of, report_brought, report_growth
 from graphlint.interp.objects import store_attribute
 from graphlint.interp.shared_lists import note_shared
 from graphlint.interp.torch_calls import call_row
@@ -257,6 +257,8 @@ def update(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -
     assert isinstance(brought, Table)
     for key, entry in brought.items:
         changed = with_entry(changed, key, entry)
+        if next(tensors_in(entry, 1), None) is not None:
+            report_brought(frame, node, key)
     write_back(frame, node, changed if brought.rest is None else with_entry(changed, None, brought.rest))
     return Nothing()
 

@@ -272,6 +272,20 @@ COPYING = frozenset({"dict", "list", "copy", "deepcopy"})
 READ_FIRST = "it is read before"
 
 
+def report_brought(frame: Frame, node: ast.AST, key: object) -> None:
+    """`self.state.update(h=h)` stores an entry as `self.state["h"] = h` does; told where the function reads it, too."""
+    holder = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+    decl = frame.summary.decl
+    if decl is None or not isinstance(holder, ast.Attribute) or not isinstance(key, (str, int)):
+        return
+    target = ast.copy_location(ast.Subscript(holder, ast.Constant(key), ast.Store()), node)
+    fetched = f"{spelled(holder)}.get({key!r}"
+    is_read = any(spelled(each) == spelled(target) for each in decl.every(ast.Subscript))
+    is_read = is_read or any(spelled(each).startswith(fetched) for each in decl.every(ast.Call))
+    if is_read and path_of(holder) not in frame.env:
+        report_stored(frame, target)
+
+
 def report_growth(frame: Frame, node: ast.AST) -> None:
     """`self.history.append(...)`: a container of an object that outlives the region changes once, at capture."""
     holder = container(node.func.value) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
