@@ -1,6 +1,7 @@
 """Weights that get other memory between two calls of what is compiled with graphs: it is recorded once more for them.
 
-Measured on an H200 with torch 2.11: the trees of graphs compare the addresses of parameters and buffers at every call.
+Measured on an H200 with torch 2.11: the trees of graphs compare the addresses of parameters and buffers at every call, and
+keep a graph for each address (`tests/data/threads_h200.jsonl`).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from graphlint.events import Event
 from graphlint.site.acts import Act, Frame, Verb
 from graphlint.site.compiled import of_compiled, runs_graphs
 from graphlint.site.inputs import root
+from graphlint.site.rehoused import is_kept
 from graphlint.site.story import Story, tell
 from graphlint.site.things import Kind, Thing
 from graphlint.site.weights import PARAMETERS, SPREADING, holds, moved_by, takes
@@ -74,5 +76,6 @@ def _how(story: Story, act: Act, called: list[Thing]) -> str:
     owner = holder.base if holder.kind is Kind.PARAMETER else holder
     is_inside = any(owner is part for module in called for part in module.family())
     if act.slot.key == "data":
-        return ".data = ..." if is_inside or (owner is not None and holds(owner, called)) else ""
+        is_held = is_inside or (owner is not None and holds(owner, called))
+        return ".data = ..." if is_held and not is_kept(story, act) else ""
     return "a new parameter" if is_inside and act.thing.name in PARAMETERS else ""

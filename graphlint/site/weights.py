@@ -9,7 +9,7 @@ from graphlint.events import Event
 from graphlint.site.acts import Act, Verb
 from graphlint.site.branches import excludes, is_size
 from graphlint.site.construct import constant
-from graphlint.site.rehoused import regraded, rehoused
+from graphlint.site.rehoused import is_kept, regraded, rehoused
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
 from graphlint.site_events import ModeToggled, StashReplaced, WeightsMoved
@@ -66,7 +66,7 @@ def _how(story: Story, act: Act, called: list[Thing], captured: Captured) -> str
         owner = holder.base if holder.kind is Kind.PARAMETER else holder
         is_inside = any(owner is part for module in called for part in module.family())
         is_held = is_inside or (owner is not None and holds(owner, called)) or _is_part(holder, captured)
-        return DATA if is_held else ""
+        return DATA if is_held and not is_kept(story, act) else ""
     before = captured.inputs.get(act.slot)
     if before is not None and before.kind is Kind.MODULE:
         return "a new module"
