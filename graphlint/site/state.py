@@ -13,7 +13,7 @@ from graphlint.site.inputs import written
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
 from graphlint.site_events import CachedTensor, GrowingState
-from graphlint.syntax import is_tail, spelled, walk
+from graphlint.syntax import is_tail, nested, spelled, stored, walk
 from graphlint.types import Confidence, Region
 
 Told = Iterator[tuple[Region, Event]]
@@ -97,19 +97,40 @@ def _made(story: Story, captured: Captured, act: Act) -> Act | None:
 def growing(story: Story) -> Told:
     """An attribute that is concatenated with something and bound to the result."""
     for captured in story.captures:
-        grown = [act for _, act in story.between(captured.begin, captured.end, Verb.GROW)]
-        bound = [act for _, act in story.between(captured.begin, captured.end, Verb.BIND)]
-        for act in grown:
-            found = next((each for each in bound if _closes(each, act) and _outlives(each, captured)), None)
-            if found is not None:
+        grown = list(story.between(captured.begin, captured.end, Verb.GROW))
+        bound = list(story.between(captured.begin, captured.end, Verb.BIND))
+        for at, act in grown:
+            found = next((each for _, each in bound if _closes(each, act) and _outlives(each, captured)), None)
+            if found is not None and not _is_begun(found, captured, [each for index, each in bound if index < at]):
                 yield region(captured, story.acts), tell(GrowingState, act, target=written(found))
+
+
+def _is_begun(bind: Act, captured: Captured, before: list[Act]) -> bool:
+    """Whether a region puts something else into a slot before it reads it: every call begins anew."""
+    return bind.slot not in captured.inputs and any(each.slot == bind.slot for each in before)
 
 
 def _closes(bind: Act, grow: Act) -> bool:
     """Whether a result of `cat` ends up in the very slot that one of its parts came from."""
     if bind.slot is None or not isinstance(bind.slot.holder, Thing):
         return False
-    return any(grow.thing is part for part in _parts(bind.thing)) and _comes_from(grow.thing, bind.other)
+    parts = _parts(bind.thing)
+    cut = parts[0] if len(parts) == 1 and parts[0].node is not None and is_tail(parts[0].node) else None
+    # A window that is not full yet is longer with every call.
+    fills = cut is not None and _begins_empty(bind.slot.holder, bind.slot.key)
+    if fills and cut is not None and cut.base is not None:
+        parts = _parts(cut.base)
+    return any(grow.thing is part for part in parts) and _comes_from(grow.thing, bind.other, fills)
+
+
+def _begins_empty(holder: Thing, attr: str) -> bool:
+    """Whether the constructor of an object leaves None in an attribute."""
+    init = holder.decl.members.get("__init__", [None])[-1] if holder.decl is not None else None
+    found = (
+        each for each in nested(init.body if isinstance(init, ast.FunctionDef) else []) if isinstance(each, ast.Assign)
+    )
+    set_ = [each.value for each in found if any(isinstance(to, ast.Attribute) and to.attr == attr for to in stored(each))]
+    return len(set_) == 1 and isinstance(set_[0], ast.Constant) and set_[0].value is None
 
 
 def _outlives(bind: Act, captured: Captured) -> bool:
@@ -129,7 +150,7 @@ def _whole(thing: Thing) -> Thing:
     return thing
 
 
-def _comes_from(made: Thing, before: Thing | None) -> bool:
+def _comes_from(made: Thing, before: Thing | None, fills: bool) -> bool:
     # A list that is joined is not longer for it.
     if before is None or (before.kind is Kind.CONTAINER and any(part is before for part in made.made_by)):
         return False
@@ -137,8 +158,8 @@ def _comes_from(made: Thing, before: Thing | None) -> bool:
     waiting, seen = list(made.made_by), set[int]()
     while waiting:
         thing = waiting.pop()
-        # With its first rows left out, it is a window, and no longer than before.
-        if id(thing) in seen or (thing.node is not None and is_tail(thing.node)):
+        # With its first rows left out, it is a window, and no longer than before once it is full.
+        if id(thing) in seen or (not fills and thing.node is not None and is_tail(thing.node)):
             continue
         seen.add(id(thing))
         if id(thing) in held or id(thing.owner) in held:
