@@ -327,8 +327,11 @@ def _touched(story: Story) -> Touched:
 
 
 def _unused_arguments(story: Story, captured: Captured, frame: Frame, touched: Touched) -> set[str]:
-    """Arguments that are never looked at although an input is called after them."""
+    """Arguments that are never looked at: none of them at all, or one that an input is called after."""
     written = touched.written[frame]
+    if not written and _reads_data(captured) and frame.body is not story.acts[captured.begin].frame.body:
+        every = {name for name in _parameters(story, frame) if not name.startswith("_")}
+        return every if every.isdisjoint(touched.loaded[frame]) else set()
     given = _parameters(story, frame) - touched.loaded[frame] if written else set()
     inputs = [(slot.key, thing) for slot, thing in captured.inputs.items() if given and id(thing.owner) not in written]
     unused = {name for name in given if any(_is_for(key, thing, name) for key, thing in inputs)}
@@ -346,7 +349,8 @@ def _parameters(story: Story, frame: Frame) -> set[str]:
     if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or frame.module is not story.module:
         return set()
     own = receiver_name(node) if class_prefix(frame.module, node) else ""
-    return {each.arg for each in [*node.args.args, *node.args.kwonlyargs]} - {own}
+    rest = [each for each in (node.args.vararg, node.args.kwarg) if each is not None]
+    return {each.arg for each in [*node.args.args, *node.args.kwonlyargs, *rest]} - {own}
 
 
 def dying(story: Story) -> Told:
