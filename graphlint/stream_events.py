@@ -86,3 +86,10 @@ class OtherDevice(Event):
     """A region is captured on another GPU than the `device` it works on; "" where a loop goes over several."""
 
     device: str = ""
+
+
+@fact
+class Offloaded(Event):
+    """A region calls a model whose weights are kept on the host; `how` says what keeps them there."""
+
+    how: str

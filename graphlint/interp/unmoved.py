@@ -41,13 +41,23 @@ def left(frame: Frame, owner: ClassDecl, value: Value) -> Value | None:
 
 def _is_unmoved(owner: ClassDecl) -> bool:
     init = next((each for each in owner.node.body if isinstance(each, ast.FunctionDef) and each.name == "__init__"), None)
-    if init is None or not any(arg.arg == "device" for arg in (*init.args.args, *init.args.kwonlyargs)):
+    if init is None:
         return False
-    place = next((at for at, arg in enumerate(init.args.args[1:]) if arg.arg == "device"), None)
     made = list(_calls(owner.module.source.tree, owner.name))
-    if not made or not all(_is_placed(call, place) for call in made):
+    if any(arg.arg == "device" for arg in (*init.args.args, *init.args.kwonlyargs)):
+        place = next((at for at, arg in enumerate(init.args.args[1:]) if arg.arg == "device"), None)
+        is_built = all(_is_placed(call, place) for call in made)
+    else:
+        is_built = any(_names_gpu(word) for call in walk(init) if isinstance(call, ast.Call) for word in call.keywords)
+    if not made or not is_built:
         return False
     return not any(_moves(each) for each in _outside(owner.module.source.tree))
+
+
+def _names_gpu(word: ast.keyword) -> bool:
+    """Whether an argument says `device="cuda"`, so that a constructor builds its parts where they are to be."""
+    given = word.value.value if isinstance(word.value, ast.Constant) else None
+    return word.arg == "device" and isinstance(given, str) and given.startswith("cuda")
 
 
 def _calls(tree: ast.AST, name: str) -> Iterator[ast.Call]:

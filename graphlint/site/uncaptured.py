@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from graphlint.events import Event
+from graphlint.events import Event, LibraryRefused
 from graphlint.site.acts import Act, Verb
 from graphlint.site.cold import kernel
 from graphlint.site.story import Captured, Story, region, tell
@@ -101,3 +101,17 @@ def _names_stream(act: Act) -> bool:
     """Whether a launch says on which stream it runs: `kernel[blocks, threads, stream](...)`."""
     index = act.thing.node.slice if isinstance(act.thing.node, ast.Subscript) else None
     return isinstance(index, ast.Tuple) and len(index.elts) > 2
+
+
+RAW = frozenset({"cudaMalloc", "cudaFree", "cudaHostAlloc", "cudaMallocHost", "cudaFreeHost", "cudaMallocManaged"})
+"""Calls of CUDA that get or give memory back: three of them were tried on an H200, and each took the capture with it."""
+
+
+def raw_memory(story: Story) -> Told:
+    """Memory that is had from CUDA itself, by way of `ctypes` or of bindings."""
+    for captured in story.captures:
+        for _, act in story.between(captured.begin, captured.end, Verb.METHOD, Verb.CALL):
+            name = act.name if act.verb is Verb.METHOD else act.thing.name.rpartition(".")[2]
+            if name in RAW:
+                why = "CUDA gets no memory, and gives none back, while a stream is captured"
+                yield region(captured, story.acts), tell(LibraryRefused, act, call=name, why=why)
