@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from graphlint.project import ClassDecl, Outside, imported
 from graphlint.site.acts import Verb
 from graphlint.site.calls import Given, inline
-from graphlint.site.expressions import element, entry, is_filled, is_generator, is_slice, looked_at, truth
+from graphlint.site.expressions import element, entry, is_filled, is_generator, is_slice, key_text, looked_at, truth
 from graphlint.site.iteration import ROUNDS, advanced, over_call, over_object
 from graphlint.site.members import setter
 from graphlint.site.mentions import mentions
@@ -78,6 +78,10 @@ def _store(walker: Walker, base: Thing, index: ast.expr, value: Thing, node: ast
     )
     if is_dict and not is_slice(index):
         walker.bind(entry(base, index), value, node)
+        named = inner.node if inner is not None and isinstance(index, ast.Name) else None
+        if isinstance(named, ast.Constant) and value.kind is Kind.CONTAINER:
+            # Who asks for a graph and its results by name finds these, and not what the loop puts under the next.
+            base.slots[key_text(named)] = value
         return
     if base.kind in (Kind.UNKNOWN, Kind.ANY_ITEM) and isinstance(index, ast.Name) and inner is not None:
         walker.act(Verb.KEEP, node, value, other=base, name="entry")
