@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from tests.regenerate import stale
+from tests.test_own_rules import RULE
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -42,7 +43,7 @@ def test_the_configuration_shown_is_understood(tmp_path: Path) -> None:
     (block,) = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
     (tmp_path / "pyproject.toml").write_text(block)
     (tmp_path / "tools").mkdir()
-    (tmp_path / "tools" / "our_rules.py").write_text('"""None yet."""\n')
+    (tmp_path / "tools" / "our_rules.py").write_text(RULE)
     (tmp_path / "graphlint-baseline.json").write_text('{"version": 1, "findings": {}}')
     (tmp_path / "steps.py").write_text("def decode_step(): ...\n")
     command = [sys.executable, "-m", "graphlint", "check"]
