@@ -161,14 +161,14 @@ def moves_on(act: Act) -> bool:
         for each in (walk(body) if body is not None else ())
         if isinstance(each, ast.If) and (stands_in(each.body, node) or stands_in(each.orelse, node))
     ]
-    return bool(around) and not any(_speaks_of(each.test, key) or _lets_go(each) for each in around)
+    return bool(around) and not any(_speaks_of(each.test, key) or lets_go(each) for each in around)
 
 
 def _speaks_of(test: ast.expr, key: str) -> bool:
     return any(last(part) == key for part in walk(test) if isinstance(part, (ast.Name, ast.Attribute)))
 
 
-def _lets_go(branch: ast.If) -> bool:
+def lets_go(branch: ast.If) -> bool:
     """Whether a branch drops something, or captures."""
     for part in walk(branch):
         match part:

@@ -14,7 +14,7 @@ FunctionDef = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def handed_on(story: Story, captured: Captured, index: int, act: Act) -> tuple[Act, str] | None:
-    """The replay to which a caller hands what it binds, and the name of the parameter there; None if it hands it to none."""
+    """The replay to which a caller hands what it binds, and the parameter that takes it there; None if there is none."""
     replay = story.next_replay(captured, index)
     if replay is None or act.slot is None or act.slot in captured.inputs or not isinstance(act.slot.holder, Scope):
         return None

@@ -13,6 +13,7 @@ from graphlint.site.members import attribute, inherited
 from graphlint.site.methods import method, parts
 from graphlint.site.names import CONSTRUCTORS, COPIED, NUMBERS, REFERENCE, SAME
 from graphlint.site.ordered import ordered
+from graphlint.site.records import AFTER, fill
 from graphlint.site.spawning import HANDING, run_by
 from graphlint.site.things import Kind, Scope, Slot, Thing
 from graphlint.site.walker import DEEPEST, Walker
@@ -127,9 +128,18 @@ def _function(walker: Walker, function: Thing, given: Given, node: ast.Call) -> 
     if function.name.startswith("functools."):
         walker.act(Verb.CACHED, node, function, call=function.call)
     walker.act(Verb.CALL, node, function, call=node)
+    if function.arguments:
+        given = _with_bound(function, given)
     if function.base is not None and function.kind is Kind.FUNCTION:
         given = Given((function.base, *given.places), given.names)
     return inline(walker, function, given, node)
+
+
+def _with_bound(function: Thing, given: Given) -> Given:
+    """The arguments of a call behind those that `partial` has bound."""
+    places = [thing for name, thing in function.arguments.items() if name.isdigit()]
+    names = {name: thing for name, thing in function.arguments.items() if not name.isdigit()}
+    return Given((*places, *given.places), {**names, **given.names})
 
 
 def inline(walker: Walker, function: Thing, given: Given, node: ast.AST) -> Thing:
@@ -224,6 +234,10 @@ def instance(walker: Walker, cls: Thing, given: Given, node: ast.AST) -> Thing:
     init = attribute(walker, made, "__init__", node)
     if init.kind is Kind.FUNCTION:
         inline(walker, init, Given((made, *given.places), given.names), node)
+    elif fill(walker, made, given.places, given.names, node):
+        after = attribute(walker, made, AFTER, node)
+        if after.kind is Kind.FUNCTION:
+            inline(walker, after, Given((made,), {}), node)
     elif isinstance(node, ast.Call) and _captures(walker, decl):
         return construct(walker, "torch.cuda.graph", given.places, given.names, node)
     return made
@@ -273,15 +287,15 @@ def _graphed(walker: Walker, function: Thing, given: Given, node: ast.Call) -> T
 
 
 def _outside(walker: Walker, name: str, given: Given, node: ast.Call) -> Thing:
-    if name == "builtins.setattr" and len(given.places) == 3 and isinstance(node.args[1], ast.Constant):
-        walker.bind(Slot(given.places[0], str(node.args[1].value)), given.places[2], node)
+    if name == "builtins.setattr" and len(given.places) == 3 and (attr := _word(given.places[1])):
+        walker.bind(Slot(given.places[0], attr), given.places[2], node)
         return walker.thing(Kind.NONE, node)
     if name == "builtins.setattr" and len(given.places) == 3 and given.places[2].name in PARAMETERS:
         # Whichever name it is, what was there has gone: `for name, p in named: setattr(module, name, nn.Parameter(...))`.
         walker.act(Verb.BIND, node, given.places[2], slot=Slot(given.places[0], "*"))
         return walker.thing(Kind.NONE, node)
-    if name == "builtins.getattr" and len(node.args) >= 2 and isinstance(node.args[1], ast.Constant):
-        return attribute(walker, given.places[0], str(node.args[1].value), node)
+    if name == "builtins.getattr" and len(given.places) >= 2 and (attr := _word(given.places[1])):
+        return attribute(walker, given.places[0], attr, node)
     if name == "builtins.super":
         return walker.thing(Kind.UNKNOWN, node, "super")
     if name in NUMBERS:
@@ -291,6 +305,11 @@ def _outside(walker: Walker, name: str, given: Given, node: ast.Call) -> Thing:
     if name in COPIED or name in SAME:
         return _copied(walker, given, node)
     return construct(walker, name, given.places, given.names, node)
+
+
+def _word(thing: Thing) -> str:
+    """The text that a thing is, also where a variable or an item of a list holds it; "" where it is none that is known."""
+    return thing.node.value if isinstance(thing.node, ast.Constant) and isinstance(thing.node.value, str) else ""
 
 
 def _copied(walker: Walker, given: Given, node: ast.Call) -> Thing:

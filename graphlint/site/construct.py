@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from graphlint.site.acts import Verb
 from graphlint.site.names import CONSTRUCTORS, POOLS, THREADS, layer, optimizer
@@ -28,10 +29,20 @@ def construct(walker: Walker, name: str, places: Places, names: Names, node: ast
     if name in ("copy.deepcopy", "torch.clone"):
         return duplicate(walker, places[0], node) if places else walker.thing(Kind.UNKNOWN, node)
     if name == "functools.partial" and places:
-        return places[0]
+        return _partial(places, names)
     if name in THREADS or name in POOLS:
         return _made(walker, Kind.UNKNOWN, name, places, names, node)
     return _operation(walker, name, places, names, node)
+
+
+def _partial(places: Places, names: Names) -> Thing:
+    """A function with some of its arguments; of anything else only that it is called matters."""
+    function = places[0]
+    if function.kind is not Kind.FUNCTION:
+        return function
+    known = len([name for name in function.arguments if name.isdigit()])
+    more = {str(known + place): thing for place, thing in enumerate(places[1:])}
+    return replace(function, arguments={**function.arguments, **more, **names})
 
 
 def _made(

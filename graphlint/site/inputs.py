@@ -14,6 +14,7 @@ from graphlint.site.branches import fills, moves_on, regrows
 from graphlint.site.callers import handed_on, is_as_captured
 from graphlint.site.keyed import is_key
 from graphlint.site.own_argument import passed_on
+from graphlint.site.replaced import is_given, replaced
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.taken import is_taken
 from graphlint.site.things import STATE, Kind, Scope, Slot, Thing
@@ -34,17 +35,19 @@ def rebound(story: Story) -> Told:
     for captured in story.captures:
         called = {id(act.thing) for act in story.acts[captured.begin : captured.end] if act.verb is Verb.CALL}
         held = {id(thing) for thing in captured.inputs.values() if thing.kind is Kind.TENSOR or _is_copy(thing)}
+        put: set[int] = set()
         for index, act in story.between(captured.end, len(story.acts), Verb.BIND):
             # A caller's name for what the region read is as good as the region's own.
             before = _before(captured, act.slot) or (act.other if id(act.other) in held else None)
-            if before is None or id(before) in called:
+            before = before or replaced(story, captured, index, act)
+            if before is None or id(before) in called or id(act.thing) in put:
                 continue
             if before.kind not in STATE and not _is_record(captured, before, act.thing):
                 continue
             is_chosen = before is act.thing and _chooses(story, captured, act)
             if before is act.thing and not is_chosen:
                 continue
-            if act.is_maybe and not regrows(act) and not (_is_number(before, act) and moves_on(act)):
+            if act.is_maybe and not regrows(act) and not is_given(act) and not (_is_number(before, act) and moves_on(act)):
                 continue
             if not is_chosen and (_moves_on(story, act) or _is_put_back(story, captured, act)):
                 continue
@@ -60,6 +63,7 @@ def rebound(story: Story) -> Told:
                 if handed is not None:
                     yield region(captured, story.acts), tell(InputNotRefreshed, handed[0], source=handed[1])
                     continue
+                put |= {id(act.thing)} if act.thing.kind is Kind.INSTANCE else set()
                 found = tell(InputRebound, act, target=written(act), place=_place(act.slot), is_host=host)
                 yield region(captured, story.acts), found
 
@@ -185,6 +189,8 @@ def written(act: Act) -> str:
     if isinstance(node, ast.Assign) and node.targets:
         key = act.slot.key if act.slot is not None else ""
         return ast.unparse(next((each for each in stored(node) if last(each) == key), node.targets[0]))
+    if isinstance(node, ast.Call) and last(node.func) == "setattr" and node.args and act.slot is not None:
+        return f"{ast.unparse(node.args[0])}.{act.slot.key}"
     return ast.unparse(node.target) if isinstance(node, (ast.AnnAssign, ast.AugAssign)) else act.text
 
 
