@@ -19,6 +19,7 @@ from graphlint.interp.hooks import hooked, lent
 from graphlint.interp.kernels import is_kernel
 from graphlint.interp.misfits import is_misfit
 from graphlint.interp.objects import bound, class_member, is_module, record_of
+from graphlint.interp.record import replaced
 from graphlint.interp.sizes import without_sizes
 from graphlint.interp.specials import special
 from graphlint.project import ClassDecl, Outside
@@ -140,7 +141,7 @@ def _call_instance(frame: Frame, callee: Instance, arguments: Arguments, node: a
     """Its `__call__`, or the `forward` of a module."""
     decl = callee.decl
     for name in ("__call__", "forward"):
-        found = class_member(frame, decl, name, callee, node)
+        found = replaced(frame, callee, name) or class_member(frame, decl, name, callee, node)
         if found is not None and not isinstance(found, Unknown):
             return apply(frame, found, arguments, node)
     override = record_of(frame.machine, callee).read(frame.machine, "forward")

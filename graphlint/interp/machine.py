@@ -7,7 +7,7 @@ are evaluated when first read.  Objects of the tree's classes get their attribut
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +66,7 @@ class Machine:
 
     brought: Brought | None = None
     """What code around captures has put on the device; None while other code is interpreted."""
+    replaced: Mapping[Instance, Value] = {}
 
     def __init__(self, project: Project, told: Told = NOTHING_TOLD) -> None:
         self.project = project

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from graphlint.interp.frame import Frame, Summary
 from graphlint.project import FunctionDecl
 from graphlint.record import NamedTuple
-from graphlint.values import Instance, Place, Tensor, Value, join_all, members, tensors_in
+from graphlint.values import Function, Instance, Place, Tensor, Value, join_all, members, tensors_in
 
 if TYPE_CHECKING:
     from graphlint.interp.machine import Machine
@@ -162,9 +162,18 @@ def note_brought(frame: Frame, owner: Value, name: str, value: Value) -> None:
     brought = frame.machine.brought
     if brought is None or frame.recording or frame.machine.writes:
         return
+    if name == "forward" and isinstance(value, Function):
+        found = {each: value for each in members(owner) if isinstance(each, Instance)}
+        frame.machine.replaced = {**frame.machine.replaced, **found}
     places = {tensor.place for tensor in tensors_in(value)}
     if Place.DEVICE in places and Place.HOST not in places:
         brought.update(((each, name), None) for each in members(owner) if isinstance(each, Instance))
+
+
+def replaced(frame: Frame, owner: Instance, name: str) -> Value | None:
+    """The function that code around captures has put in the place of the `forward` of an object."""
+    held = frame.machine.replaced
+    return held.get(owner) if held and name == "forward" else None
 
 
 def as_brought(brought: Brought, owner: Instance, name: str, value: Value) -> Value:

@@ -182,6 +182,13 @@ def partial(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     return Partial(arguments.positional[0], arguments.replace(positional=arguments.positional[1:]))
 
 
+@function("types.MethodType")
+def bound_method(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    """A function as the method of an object."""
+    method, owner = first(arguments), first(arguments, 1)
+    return method.replace(receiver=owner) if isinstance(method, Function) and owner is not None else Unknown()
+
+
 @function("functools.wraps", "functools.update_wrapper")
 def wraps(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     return Identity()
