@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from graphlint.site.acts import Act, Verb
 from graphlint.site.construct import argument, constant
+from graphlint.site.derived import sources
 from graphlint.site.names import MIXING
 from graphlint.site.story import Captured, Story
 from graphlint.site.things import Kind, Thing
@@ -122,6 +123,7 @@ def _are_multiplied(story: Story, captured: Captured, filled: Thing, dim: int) -
         first.node is second.node
         and _turns(first.node, dim)
         and all(captured.made(each.thing) or each.thing.owner is filled.owner for each in (first, second))
+        and any(each.owner is filled.owner for each in (second.thing, *sources(second.thing)))
         for first, second in pairwise(reads)
     )
 
@@ -139,8 +141,12 @@ def _turns(node: ast.AST, dim: int) -> bool:
 def _is_turned(node: ast.expr, dim: int) -> bool:
     if isinstance(node, ast.Attribute):
         return node.attr == "mT" or (node.attr == "T" and dim == 0)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
+        return _is_turned(node.left, dim) or _is_turned(node.right, dim)
     if last_called(node) not in TURNING or not isinstance(node, ast.Call):
-        return False
+        inner = node.func if isinstance(node, ast.Call) else None
+        # `z @ z.t().softmax(-1)`: what goes on with each number leaves rows what they are.
+        return isinstance(inner, ast.Attribute) and _is_turned(inner.value, dim)
     places = [each for each in map(_number, node.args) if isinstance(each, int)]
     if last(node.func) == "t" or not places:
         return dim == 0
