@@ -41,3 +41,18 @@ class GraphedOutOfOrder(Event):
 
     target: str
     before: str
+
+
+@fact
+class GraphedOtherInput(Event):
+    """A graphed callable is called with a tensor of another shape or type than its sample, which `becomes` that of it."""
+
+    target: str
+    becomes: str
+
+
+@fact
+class CapturableUnused(Event):
+    """An optimizer that is made for captures steps outside of them only."""
+
+    target: str

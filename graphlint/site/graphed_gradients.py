@@ -38,13 +38,13 @@ def cut(story: Story) -> Told:
     for act in story.acts:
         if act.verb is not Verb.CALL or act.thing.kind is not Kind.GRAPHED or act.other is None or is_unlearned(act):
             continue
-        pairs = zip(_samples(act.thing), act.other.slots.values())
+        pairs = zip(samples(act.thing), act.other.slots.values())
         if any(_is_plain(story, sample) and needs_gradients(story, given) for sample, given in pairs):
             if is_trained(story, act):
                 yield graphed_region(act, act.thing), tell(GradientsCut, act, target=act.text)
 
 
-def _samples(graphed: Thing) -> list[Thing]:
+def samples(graphed: Thing) -> list[Thing]:
     """The sample arguments that one callable was graphed with, as they are placed."""
     given, callables = argument(graphed, "sample_args", 1), argument(graphed, "callables", 0)
     if given is not None and callables is not None and callables.kind is Kind.CONTAINER:
