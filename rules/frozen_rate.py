@@ -1,8 +1,7 @@
 """A learning rate that is a Python number changes after its step was captured.
 
-A Python number is an argument of the recorded kernels, and so are the other options that optimizers keep for each group
-of parameters.  Schedulers fill a rate that is a tensor in place, and replace
-one that is a number.  SGD cannot be captured with a tensor: leave its step outside when its rate changes.
+A Python number is an argument of the recorded kernels, and so are the other options of a group of parameters.
+Schedulers fill a rate that is a tensor in place.  SGD cannot be captured with one: leave its step outside where it changes.
 
 Fails:
 

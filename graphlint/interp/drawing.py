@@ -44,7 +44,7 @@ def _is_called_for(frame: Frame, attribute: ast.Attribute) -> bool:
     owners = [each.decl for each in members(frame.eval(attribute.value)) if isinstance(each, Instance)]
     for decl in owners:
         for writer in late_writers(frame.machine, decl, last(attribute)):
-            said = f".{writer.node.name}("
+            said = f".{writer.name}("
             if any(said in line for module in {decl.module, frame.module} for line in lines(module.source)):
                 return True
     return False

@@ -99,11 +99,16 @@ def lazy(story: Story) -> Told:
     for captured in story.captures:
         for index, act in story.between(captured.begin, captured.end, Verb.CALL):
             layer = act.thing
-            if layer.kind is not Kind.MODULE or not layer.name.startswith("Lazy") or not is_known(layer):
+            if not _is_lazy(layer) or not is_known(layer):
                 continue
             if not any(_fills(each, layer) for each in story.acts[layer.born : index]):
                 yield region(captured, story.acts), tell(LazyParameters, act, callee=act.text)
                 break
+
+
+def _is_lazy(layer: Thing) -> bool:
+    """Whether something is a lazy layer of torch, and no class of the tree that bears such a name."""
+    return layer.kind is Kind.MODULE and layer.decl is None and layer.name.startswith("Lazy")
 
 
 def _fills(act: Act, layer: Thing) -> bool:

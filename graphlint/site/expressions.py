@@ -169,8 +169,8 @@ def _is_taken(base: Thing, child: Thing) -> bool:
 
 def _another(thing: Thing) -> Thing:
     """Another thing that was made in the same way."""
-    slots = {key: _another(each) if each.kind in (Kind.TENSOR, Kind.CONTAINER) else each for key, each in thing.slots.items()}
-    return replace(thing, slots=slots)
+    parts = {key: _another(each) for key, each in thing.slots.items() if each.kind in (Kind.TENSOR, Kind.CONTAINER)}
+    return replace(thing, slots={**thing.slots, **parts})
 
 
 def element(walker: Walker, node: ast.expr, source: Thing, round: int, target: ast.AST) -> Thing:

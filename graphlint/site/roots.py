@@ -70,11 +70,8 @@ def walks(project: Project, module: Module) -> Iterator[list[Act]]:
     classes = {node: words for node, words in tree.items() if isinstance(node, ast.ClassDef)}
     bound = _bound(tree)
     reach = _reach(functions, classes, bound)
-    script = {
-        node: words
-        for node, words in tree.items()
-        if node not in functions and node not in classes and (words.captures or _keeps(node, reach))
-    }
+    rest = {node: words for node, words in tree.items() if node not in functions and node not in classes}
+    script = {node: words for node, words in rest.items() if words.captures or _keeps(node, reach)}
     touching = {node: words for node, words in (*functions.items(), *script.items()) if _touches(words, reach)}
     roots = [node for node in functions if node in touching and not _called_from(node, touching)]
     # What uses a graph or a compiled function of the file finds it as the statements at the top have left it.
