@@ -31,10 +31,10 @@ def _steps(act: Act) -> bool:
 
 
 def _is_captured(story: Story, step: Act) -> bool:
-    """Whether an optimizer steps in a region, or is handed to somebody who may have it step in one."""
+    """Whether an optimizer, or its twin of the same make, steps in a region, or is handed to who may have it step in one."""
     for index, act in enumerate(story.acts):
-        if act.thing is not step.thing:
-            continue
-        if act.verb in (Verb.READ, Verb.KEEP, Verb.RETURN) or (_steps(act) and story.is_captured(index)):
+        if act.thing is step.thing and act.verb in (Verb.READ, Verb.KEEP, Verb.RETURN):
+            return True
+        if _steps(act) and act.thing.node is step.thing.node and story.is_captured(index):
             return True
     return "torch.compile" in step.frame.module.source.text
