@@ -31,7 +31,7 @@ def _steps(act: Act) -> bool:
 
 
 def _is_captured(story: Story, step: Act) -> bool:
-    """Whether an optimizer, or its twin of the same make, steps in a region, or is handed to who may have it step in one."""
+    """Whether an optimizer, or its twin of the same make, steps in a region, or is handed to whoever may do that."""
     for index, act in enumerate(story.acts):
         if act.thing is step.thing and act.verb in (Verb.READ, Verb.KEEP, Verb.RETURN):
             return True
