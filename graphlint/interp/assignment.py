@@ -12,6 +12,7 @@ from graphlint.interp.carried import global_key, is_kept, is_none_asked, is_put_
 from graphlint.interp.dispatch import element, item
 from graphlint.interp.frame import Frame
 from graphlint.interp.indexing import store_item
+from graphlint.interp.members import is_of_optimizer
 from graphlint.interp.moving import moves_on, sure_to_stay
 from graphlint.interp.mutation import assign_attribute, lengthened, report_entry, report_longer, set_named
 from graphlint.project import FunctionDecl
@@ -49,6 +50,10 @@ def assign(frame: Frame, target: ast.expr, value: Value, node: ast.AST, augmente
             held = frame.eval(target.value)
             frame.untouch(before)
             store_item(frame, held, frame.eval(target.slice), value, target)
+            if type(value) is Number and value.origin is Origin.STATE and is_of_optimizer(frame.machine, frame.receiver):
+                from graphlint.interp.stepped import report_step  # here because few files have optimizers of their own
+
+                report_step(frame, target, node)
             if isinstance(value, Number) and isinstance(node, ast.Assign):
                 report_entry(frame, target, node)
             elif (made := lengthened(target, node)) is not None:

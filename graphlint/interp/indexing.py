@@ -9,17 +9,13 @@ from __future__ import annotations
 
 import ast
 
-from graphlint.events import (
-    DeviceToHost,
-    HostIndex,
-    MaskIndex,
-    TensorBound,
-)
+from graphlint.events import DeviceToHost, HostIndex, MaskIndex, TensorBound
 from graphlint.interp.bytewise import is_of_bytes
 from graphlint.interp.dispatch import ITEMS, apply, attribute, item, register
 from graphlint.interp.drifting import drifting_entry
 from graphlint.interp.frame import Frame, expression
 from graphlint.interp.frozen import note_bounds
+from graphlint.interp.members import is_of_optimizer
 from graphlint.interp.mutation import is_shared, path_of, report_stored
 from graphlint.interp.naming import is_mask
 from graphlint.interp.objects import store_attribute
@@ -69,6 +65,10 @@ def eval_subscript(frame: Frame, node: ast.Subscript) -> Value:
     found = item(frame, owner, index, node)
     if type(index) is Number and index.origin is Origin.STATE:
         found = _moved(owner, found) if type(owner) is Tensor else picked(frame, found, node)
+    if type(found) is Unknown and type(node.slice) is ast.Constant and is_of_optimizer(frame.machine, frame.receiver):
+        from graphlint.interp.stepped import entry  # few files have optimizers of their own
+
+        return entry(frame, node) or found
     return drifting_entry(frame, node, found) if type(found) is Number else found
 
 

@@ -13,9 +13,11 @@ from graphlint.project import ClassDecl, FunctionDecl, Module, Outside
 from graphlint.record import NamedTuple
 from graphlint.source import lines
 from graphlint.syntax import is_marked, last, nested, stored, walk
+from graphlint.values import Instance, Value
 
 if TYPE_CHECKING:
     from graphlint.interp.machine import Machine
+    from graphlint.interp.stepped import Keys
 
 
 ASKING = frozenset({"isinstance", "hasattr", "getattr", "type", "id", "len", "super", "callable", "issubclass"})
@@ -58,10 +60,12 @@ class Read:
         self.moved: dict[tuple[Module, str], bool] = {}
         self.moving: dict[Module, frozenset[str]] = {}
         self.one_entry: dict[tuple[ClassDecl, str], bool] = {}
+        self.optimizers: dict[ClassDecl, bool] = {}
         self.putting: dict[ast.FunctionDef, frozenset[str]] = {}
         self.reaches: dict[tuple[ClassDecl, str], Reach] = {}
         self.registers: dict[ast.FunctionDef, bool] = {}
         self.setters: dict[tuple[ClassDecl, str], bool] = {}
+        self.stepped: dict[ClassDecl, Keys] = {}
         self.unmoved: dict[ClassDecl, bool] = {}
         self.widths: dict[FunctionDecl, frozenset[str]] = {}
         self.writers: dict[tuple[ClassDecl, str, bool], list[FunctionDecl]] = {}
@@ -126,6 +130,18 @@ def is_property(machine: Machine, decl: ClassDecl, name: str) -> bool:
     found = machine.project.member(decl, name)
     symbols = found[1] if found is not None else []
     return any(isinstance(each, ast.FunctionDef) and is_marked(each, "property") for each in symbols)
+
+
+def is_of_optimizer(machine: Machine, receiver: Value | None) -> bool:
+    """Whether an object is an optimizer of the tree."""
+    if type(receiver) is not Instance:
+        return False
+    known = machine.read.optimizers.get(receiver.decl)
+    if known is None:
+        bases = machine.project.mro(receiver.decl)
+        known = any(isinstance(base, Outside) and base.name.startswith("torch.optim.") for base in bases)
+        machine.read.optimizers[receiver.decl] = known
+    return known
 
 
 def is_counter(machine: Machine, decl: ClassDecl, name: str) -> bool:

@@ -12,7 +12,7 @@ from graphlint import events
 from graphlint.effects import grammar
 from graphlint.effects.grammar import Effect, Row
 from graphlint.effects.table import happens
-from graphlint.interp import drawing, seeding, untraced, warmth
+from graphlint.interp import seeding, untraced, warmth
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
 from graphlint.interp.moving import sets_back
@@ -184,8 +184,10 @@ def _generator(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.A
     words = node.keywords if isinstance(node, ast.Call) else []
     given = next((word.value for word in words if word.arg == "generator"), None)
     if given is None or last(given) not in _registered(frame):
-        if sure is Confidence.POSSIBLE and drawing.is_filled(frame, effect, facts, given):
-            sure = Confidence.LIKELY
+        if sure is Confidence.POSSIBLE and isinstance(given, ast.Attribute):
+            from graphlint.interp import drawing  # here because hardly any code keeps generators of its own
+
+            sure = Confidence.LIKELY if drawing.is_filled(frame, effect, facts, given) else sure
         frame.emit(events.GeneratorUse, node, sure, call=short(row))
 
 

@@ -12,6 +12,7 @@ from graphlint.record import NamedTuple
 from graphlint.site.acts import Act, Frame, Verb
 from graphlint.site.branches import fills, moves_on, regrows
 from graphlint.site.callers import handed_on, is_as_captured
+from graphlint.site.counters import numbered
 from graphlint.site.keyed import is_key
 from graphlint.site.own_argument import passed_on
 from graphlint.site.replaced import is_given, replaced
@@ -228,7 +229,9 @@ def _replaced(story: Story, captured: Captured) -> Iterator[tuple[Slot, Act]]:
 
 def _replaces(captured: Captured, act: Act) -> bool:
     """Whether an act binds what the region made; of a number that is counted on, another rule tells."""
-    return captured.made(act.thing) and not act.is_maybe and act.thing.kind is not Kind.NUMBER
+    if not captured.made(act.thing) or act.is_maybe or act.thing.kind is Kind.NUMBER:
+        return False
+    return act.thing.kind is Kind.TENSOR or act.slot is None or act.slot.key not in numbered(act.frame.module)
 
 
 def _misses(act: Act, replaced: dict[Slot, Act], captured: Captured) -> bool:
