@@ -286,17 +286,27 @@ def report_brought(frame: Frame, node: ast.AST, key: object) -> None:
         report_stored(frame, target)
 
 
+def is_bound(frame: Frame, holder: ast.Attribute) -> bool:
+    """Whether this call has bound a container: what it has only asked about, or added to, was there before."""
+    if path_of(holder) not in frame.env:
+        return False
+    is_own = isinstance(holder.value, ast.Name) and holder.value.id == frame.own
+    return not is_own or holder.attr in frame.stored
+
+
 def report_growth(frame: Frame, node: ast.AST) -> None:
     """`self.history.append(...)`: a container of an object that outlives the region changes once, at capture."""
     holder = container(node.func.value) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
     decl = frame.summary.decl
-    if not isinstance(holder, ast.Attribute) or path_of(holder) is None or path_of(holder) in frame.env or decl is None:
+    if not isinstance(holder, ast.Attribute) or path_of(holder) is None or decl is None or is_bound(frame, holder):
         return
     with frame.untouched():
         owner = frame.eval(holder.value)
     lasting = [each for each in members(owner) if isinstance(each, Instance) and not each.fresh]
     if lasting and not any(is_building(frame, each) for each in lasting):
         text = spelled(holder)
+        if any(isinstance(each, HostMutation) and each.target == text for each in frame.summary.events):
+            return  # what a window lets go of goes with what it takes in
         sure = Confidence.POSSIBLE if is_undone(decl, text) or _is_emptied(decl, text, node) else Confidence.CERTAIN
         frame.emit(HostMutation, node, sure, target=text, what="container")
 

@@ -10,7 +10,7 @@ import ast
 
 from graphlint.interp.drifting import lengthens
 from graphlint.interp.frame import Frame
-from graphlint.interp.mutation import path_of
+from graphlint.interp.mutation import is_bound
 from graphlint.site_events import GrowingState
 from graphlint.syntax import spelled
 from graphlint.types import Confidence
@@ -26,8 +26,7 @@ COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp)
 def note_window(frame: Frame, node: ast.AST) -> None:
     """Whether a call joins what methods put into a container of a lasting object; it is told where a region does so."""
     held = _held(node.args[0]) if frame.recording and isinstance(node, ast.Call) and node.args else None
-    # What this call has bound is new; what it has only added to is not.
-    if held is None or (path_of(held) in frame.env and (held.attr in frame.stored or not isinstance(held.value, ast.Name))):
+    if held is None or is_bound(frame, held):
         return
     with frame.untouched():
         owners = [each for each in members(frame.eval(held.value)) if isinstance(each, Instance)]
