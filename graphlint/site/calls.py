@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from graphlint.project import ClassDecl, Outside
 from graphlint.site.acts import Frame, Verb
-from graphlint.site.construct import construct
+from graphlint.site.construct import construct, hold
 from graphlint.site.members import attribute, inherited
 from graphlint.site.methods import method, parts
 from graphlint.site.names import CONSTRUCTORS, COPIED, NUMBERS, REFERENCE, SAME
@@ -238,6 +238,8 @@ def instance(walker: Walker, cls: Thing, given: Given, node: ast.AST) -> Thing:
         after = attribute(walker, made, AFTER, node)
         if after.kind is Kind.FUNCTION:
             inline(walker, after, Given((made,), {}), node)
+    elif made.kind is Kind.MODULE:
+        hold(made, given.places)
     elif isinstance(node, ast.Call) and _captures(walker, decl):
         return construct(walker, "torch.cuda.graph", given.places, given.names, node)
     return made

@@ -83,13 +83,18 @@ def _graphed(walker: Walker, name: str, places: Places, names: Names, node: ast.
 
 def _layer(walker: Walker, name: str, places: Places, names: Names, node: ast.Call) -> Thing:
     made = _made(walker, Kind.MODULE, name, places, names, node)
+    hold(made, places)
+    return made
+
+
+def hold(made: Thing, places: Places) -> None:
+    """Put the modules that a container of modules is made of into it."""
     children = list(places)
     if len(places) == 1 and places[0].kind is Kind.CONTAINER:
         children = list(places[0].slots.values())
     for place, child in enumerate(children):
         if child.kind is Kind.MODULE:
             made.slots[f"[{place}]"] = child
-    return made
 
 
 def duplicate(walker: Walker, thing: Thing, node: ast.AST, depth: int = 0) -> Thing:

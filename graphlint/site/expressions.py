@@ -194,7 +194,7 @@ def element(walker: Walker, node: ast.expr, source: Thing, round: int, target: a
     if source.kind is Kind.NUMBER:
         return walker.thing(Kind.NUMBER, target)
     for key in (f"[{round}]", "[*]"):
-        if key in source.slots and source.kind is Kind.CONTAINER:
+        if key in source.slots and source.kind in (Kind.CONTAINER, Kind.MODULE):
             walker.act(Verb.LOAD, target, source.slots[key], slot=Slot(source, key))
             return source.slots[key]
     fresh = walker.thing(Kind.UNKNOWN, target)

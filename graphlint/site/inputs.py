@@ -15,7 +15,7 @@ from graphlint.site.callers import handed_on, is_as_captured
 from graphlint.site.counters import numbered
 from graphlint.site.keyed import is_key
 from graphlint.site.own_argument import passed_on
-from graphlint.site.replaced import is_given, replaced
+from graphlint.site.replaced import is_fallback, is_given, replaced
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.taken import is_taken
 from graphlint.site.things import STATE, Kind, Scope, Slot, Thing
@@ -54,7 +54,7 @@ def rebound(story: Story) -> Told:
                 continue
             if not story.is_captured(index) and _is_lost(story, captured, index, act, before) and not fills(act):
                 host = act.thing.kind in HOST or (before.kind in HOST and act.thing.kind is not Kind.TENSOR)
-                if host and is_key(story, captured, act):
+                if (host and is_key(story, captured, act)) or is_fallback(story, act):
                     continue
                 name, replay = passed_on(story, captured, act, before)
                 if name:

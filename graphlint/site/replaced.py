@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 
 from graphlint.site.acts import Act, Verb
-from graphlint.site.branches import lets_go
+from graphlint.site.branches import apart, lets_go
 from graphlint.site.story import Captured, Story
 from graphlint.site.things import Kind, Thing
 from graphlint.syntax import stands_in, walk
@@ -41,6 +41,14 @@ def _is_refilled(story: Story, captured: Captured, index: int, read: set[int]) -
     """Whether the tensors of the capture get data as well before the next replay."""
     replay = story.next_replay(captured, index)
     return replay is None or any(id(act.thing.owner) in read for _, act in story.between(index, replay, Verb.WRITE))
+
+
+def is_fallback(story: Story, act: Act) -> bool:
+    """Whether an act binds what could not be copied into what was there: `old.copy_(new)` on the other side of the `if`."""
+    return act.other is not None and any(
+        each.verb is Verb.WRITE and each.frame is act.frame and each.thing.owner is act.other.owner and apart(each, act)
+        for each in story.acts
+    )
 
 
 def is_given(act: Act) -> bool:
