@@ -106,9 +106,13 @@ class RateFrozen(Event):
 
 @fact
 class AutocastCache(Event):
-    """A region takes cast weights from an autocast cache that was filled outside it; `role` is "block" or "call"."""
+    """A region takes cast weights from an autocast cache that was filled outside it; `role` is "block" or "call".
+
+    Or weights that a parametrisation `computes`, from the cache of those.
+    """
 
     role: str
+    computes: bool = False
 
 
 @fact

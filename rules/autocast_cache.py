@@ -1,7 +1,8 @@
 """A region takes cast weights from an autocast cache that was filled outside it.
 
 Autocast keeps the casts of weights until its block ends.  When the warm-up is in the same block, the capture finds them
-in the cache and does not record the cast; replays go on with the weights of the warm-up.
+in the cache and does not record the cast; replays go on with the weights of the warm-up.  So does
+`torch.nn.utils.parametrize.cached()` with the weights that parametrisations compute.
 
 Fails:
 
@@ -53,6 +54,12 @@ from graphlint.types import Finding
 
 @rule("GL517", on=AutocastCache, predicts="stale")
 def autocast_cache(event: AutocastCache) -> Finding | None:
+    if event.computes:
+        return finding(
+            event,
+            f"`{event.text}` works on weights that a parametrisation computed and cached before the capture",
+            help="open the cache inside the region only, which then computes them once a replay",
+        )
     return finding(
         event,
         f"`{event.text}` works on casts that the autocast cache kept from before the capture",

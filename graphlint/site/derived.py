@@ -49,7 +49,7 @@ def _follows(story: Story, captured: Captured, index: int, copy: Thing) -> bool:
         return True
     slots = {slot for slot, thing in captured.inputs.items() if thing.owner is copy}
     return any(
-        later.thing.owner is copy if later.verb is Verb.WRITE else later.slot in slots
+        later.thing.owner is copy if later.verb is Verb.WRITE else later.slot in slots and later.thing.kind is not Kind.NONE
         for _, later in story.between(captured.end, replay, Verb.WRITE, Verb.BIND)
     )
 

@@ -52,7 +52,11 @@ def rebound(story: Story) -> Told:
                 continue
             if not is_chosen and (_moves_on(story, act) or _is_put_back(story, captured, act)):
                 continue
-            if not story.is_captured(index) and _is_lost(story, captured, index, act, before) and not fills(act):
+            if (
+                not story.is_captured(index)
+                and _is_lost(story, captured, index, act, before)
+                and not _stays(story, captured, index)
+            ):
                 host = act.thing.kind in HOST or (before.kind in HOST and act.thing.kind is not Kind.TENSOR)
                 if (host and is_key(story, captured, act)) or is_fallback(story, act):
                     continue
@@ -74,6 +78,13 @@ def _is_record(captured: Captured, before: Thing, after: Thing) -> bool:
     if before.kind is not Kind.INSTANCE or after.kind is not Kind.INSTANCE or after.decl is not before.decl:
         return False
     return captured.graph not in before.family() and any(slot.holder is before for slot in captured.inputs)
+
+
+def _stays(story: Story, captured: Captured, index: int) -> bool:
+    """Whether an act only fills what is missing, and nothing has emptied it since the capture."""
+    act = story.acts[index]
+    emptied = (each for _, each in story.between(captured.end, index, Verb.BIND) if each.thing.kind is Kind.NONE)
+    return fills(act) and not any(each.slot == act.slot and not each.is_maybe for each in emptied)
 
 
 def _chooses(story: Story, captured: Captured, act: Act) -> bool:

@@ -94,17 +94,23 @@ def _is_number(optimizer: Thing) -> bool:
 
 
 def autocast(story: Story) -> Told:
-    """Cast weights that a region finds in a cache which was filled outside it."""
+    """Cast or computed weights that a region finds in a cache which was filled outside it."""
     for captured in story.captures:
         entered = story.acts[captured.begin]
         for layer in entered.layers:
-            if layer.thing is None or layer.thing.kind is not Kind.AUTOCAST or not caches(layer.thing):
+            computes = layer.thing is not None and layer.thing.name in PARAMETRISING
+            if layer.thing is None or not (computes or (layer.thing.kind is Kind.AUTOCAST and caches(layer.thing))):
                 continue
-            reused = _reused(story, captured, layer.thing)
+            reused = _reused(story, captured, layer.thing, computes)
             if reused:
                 block = next(act for act in story.acts if act.verb is Verb.ENTER and act.thing is layer.thing)
-                yield region(captured, story.acts), tell(AutocastCache, _made(story, block), role="block")
-                yield region(captured, story.acts), tell(AutocastCache, reused[0], role="call")
+                where = block if computes else _made(story, block)
+                yield region(captured, story.acts), tell(AutocastCache, where, role="block", computes=computes)
+                yield region(captured, story.acts), tell(AutocastCache, reused[0], role="call", computes=computes)
+
+
+PARAMETRISING = frozenset({"torch.nn.utils.parametrize.cached"})
+"""Blocks that keep what parametrised weights were computed to, until they end (torch 2.13 documentation)."""
 
 
 def _made(story: Story, block: Act) -> Act:
@@ -120,7 +126,7 @@ def caches(block: Thing) -> bool:
     return constant(argument(block, "cache_enabled")) is not False and device != "cpu" and not is_off
 
 
-def _reused(story: Story, captured: Captured, block: Thing) -> list[Act]:
+def _reused(story: Story, captured: Captured, block: Thing, computes: bool) -> list[Act]:
     warm: set[int] = set()
     for act in story.acts[: captured.begin]:
         if (
@@ -130,7 +136,8 @@ def _reused(story: Story, captured: Captured, block: Thing) -> list[Act]:
         ):
             warm.add(id(act.thing))
     frame = story.acts[captured.begin].frame
-    again = [act for act in _inside(story, captured, Verb.CALL) if id(act.thing) in warm and not _is_frozen(act.thing)]
+    again = [act for act in _inside(story, captured, Verb.CALL) if id(act.thing) in warm]
+    again = [act for act in again if computes or not _is_frozen(act.thing)]
     return [act for act in again if act.frame is frame] or again
 
 
