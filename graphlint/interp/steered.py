@@ -89,8 +89,17 @@ def _is_asked_for(decl: FunctionDecl, test: ast.expr) -> bool:
             default = decl.signature.defaults[name]
             return isinstance(default, ast.Constant) and default.value is False
         case ast.Name() | ast.Attribute():
-            return ASKING.search(last(test).lower()) is not None
+            return ASKING.search(last(test).lower()) is not None and not _is_on(decl, last(test))
     return False
+
+
+def _is_on(decl: FunctionDecl, name: str) -> bool:
+    """Whether objects are talkative unless somebody says otherwise: `def __init__(self, verbose=True)`."""
+    made = decl.owner.members.get("__init__", [None])[-1] if decl.owner is not None else None
+    if not isinstance(made, ast.FunctionDef) or decl.owner is None:
+        return False
+    default = decl.module.function(made, decl.owner, "__init__").signature.defaults.get(name)
+    return isinstance(default, ast.Constant) and default.value is True
 
 
 OPPOSED: tuple[tuple[type[ast.cmpop], type[ast.cmpop]], ...] = (
