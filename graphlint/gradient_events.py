@@ -56,3 +56,12 @@ class CapturableUnused(Event):
     """An optimizer that is made for captures steps outside of them only."""
 
     target: str
+
+
+@fact
+class Fp8Left(Event):
+    """A callable that another library graphed with FP8 is called without what its scales or weights need: `lacks`."""
+
+    target: str
+    lacks: str
+    cure: str
