@@ -26,6 +26,7 @@ from graphlint.interp.objects import is_followed, is_module, record_of, store_at
 from graphlint.interp.one_entry import has_one_entry
 from graphlint.interp.rebinding import carries_nothing
 from graphlint.interp.record import as_member, note_brought
+from graphlint.interp.turning import is_swap, of_records, turns_back
 from graphlint.project import FunctionDecl
 from graphlint.site_events import GrowingState
 from graphlint.syntax import is_tail, last, last_called, nested, spelled, stands_in, stored, walk
@@ -128,6 +129,10 @@ def _report(frame: Frame, owner: Value, target: ast.Attribute, value: Value, nod
             untraced.split(frame, node, Confidence.CERTAIN, text, "Dynamo binds no buffer anew that is not persistent")
         return
     moving = [tensor.sure for tensor in tensors_in(value, 2) if tensor.place is not Place.HOST]
+    if is_swap(node):
+        if turns_back(frame, node):
+            return
+        moving = moving or ([Confidence.LIKELY] if of_records(frame, value) else [])
     if moving:
         buffer = any(_is_buffer(frame, member, target.attr) for member in lasting)
         keys = tuple(key_of(each, target.attr) for each in lasting if is_followed(frame.machine, each, target.attr))
