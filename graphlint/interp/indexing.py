@@ -341,7 +341,10 @@ def _store_container(frame: Frame, owner: Table | Seq, index: Value, value: Valu
     frame.env[path] = changed
     if isinstance(target.value, ast.Attribute):
         store_attribute(frame, frame.eval(target.value.value), target.value.attr, changed)
-    if any(True for _ in tensors_in(value, 1)) and (path in frame.inputs or "." in path or is_shared(frame, path)):
+    # Of what is copied to the host it is told where that is done.
+    if all(each.role == READ_BACK for each in tensors_in(value, 1)):
+        return
+    if path in frame.inputs or "." in path or is_shared(frame, path):
         report_stored(frame, target)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from graphlint.project import FunctionDecl
 from graphlint.syntax import last, spelled, stands_in, walk
@@ -177,3 +177,20 @@ def _computed_from(value: ast.expr, held: dict[str, dict[str, bool]]) -> dict[st
 
 def _names(value: ast.expr) -> list[str]:
     return [each.id for each in walk(value) if isinstance(each, ast.Name)]
+
+
+NUMBERS = frozenset({"bool", "complex", "float", "int", "Number", "str"})
+
+
+def is_number_asked(test: ast.expr, names: Collection[str]) -> bool:
+    """Whether a condition asks if something still holds the number that it began with: `isinstance(self.v, float)`."""
+    match test:
+        case ast.Call(func=ast.Name(id="isinstance"), args=[subject, kinds]):
+            parts = kinds.elts if isinstance(kinds, ast.Tuple) else [kinds]
+            return spelled(subject) in names and all(last(each) in NUMBERS for each in parts)
+        case ast.UnaryOp(op=ast.Not(), operand=ast.Call(func=func, args=[subject, *kinds])):
+            is_about = last(func) == "is_tensor" or [last(each) for each in (func, *kinds)] == ["isinstance", "Tensor"]
+            return is_about and spelled(subject) in names
+        case ast.BoolOp(op=ast.And(), values=parts):
+            return any(is_number_asked(part, names) for part in parts)
+    return False

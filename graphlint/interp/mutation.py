@@ -21,7 +21,7 @@ from graphlint.interp.dispatch import apply
 from graphlint.interp.exchanged import exchanged
 from graphlint.interp.frame import Frame
 from graphlint.interp.members import late_writers
-from graphlint.interp.moving import flips, is_undone, moves_on, sure_to_stay
+from graphlint.interp.moving import flips, is_number_asked, is_undone, moves_on, sure_to_stay
 from graphlint.interp.objects import is_followed, is_module, record_of, store_attribute
 from graphlint.interp.one_entry import has_one_entry
 from graphlint.interp.rebinding import carries_nothing
@@ -332,10 +332,11 @@ def _is_emptied(decl: FunctionDecl, holder: str, node: ast.AST) -> bool:
 
 
 def _asks_first(frame: Frame, target: ast.Attribute, node: ast.AST) -> bool:
-    """Whether an `if` around an assignment asks, among other things, if what it fills is still None."""
+    """Whether an `if` around an assignment asks, among other things, if what it fills is still None, or a number."""
     decl = frame.summary.decl
     around = [each for each in (decl.every(ast.If) if decl is not None else ()) if stands_in(each.body, node)]
-    return any(is_none_asked(each.test, _filled_along(each.body, target)) for each in around)
+    filled = [(each.test, _filled_along(each.body, target)) for each in around]
+    return any(is_none_asked(test, names) or is_number_asked(test, names) for test, names in filled)
 
 
 def _filled_along(body: list[ast.stmt], target: ast.Attribute) -> frozenset[str]:
