@@ -6,7 +6,7 @@ import ast
 import functools
 import re
 
-from graphlint.syntax import last_called
+from graphlint.syntax import last, last_called
 
 ELSEWHERE = re.compile(
     r"_*(is|on|has|use)?_*(torch_)?(npu|hip|rocm|xpu|tpu|hpu|mps|mlu|musa|xla|gaudi|neuron|ascend)(_available|_platform|_device)?"
@@ -36,6 +36,8 @@ def answered(test: ast.expr) -> bool | None:
             settling = isinstance(op, ast.Or)
             answers = [answered(each) for each in parts]
             return settling if settling in answers else None if None in answers else not settling
+        case ast.Call(func=ast.Attribute(value=asked, attr="is_available"), args=[], keywords=[]):
+            return platform(f"is_{last(asked)}_available")
         case ast.Call(args=[], keywords=[]) | ast.Name() | ast.Attribute():
             return platform(last_called(test)) if isinstance(test, ast.Call) or is_question(last_called(test)) else None
     return None

@@ -154,6 +154,47 @@ def _is_settled(value: ast.expr, text: str) -> bool:
     return spelled(value) == text
 
 
+PLACED = frozenset({"device", "dtype", "is_contiguous", "is_cuda"})
+
+
+def is_settled_aside(decl: FunctionDecl, text: str, value: ast.expr | None) -> bool:
+    """Whether an attribute is bound to what was read out of it, and is where and what it should be from then on.
+
+    bias = self.bias
+    if bias.device != x.device:
+        bias = bias.to(x.device)
+        self.bias = bias
+    """
+    if not isinstance(value, ast.Name):
+        return False
+    bound = [each for each in decl.every(ast.Assign) if any(spelled(to) == value.id for to in each.targets)]
+    for branch in decl.every(ast.If):
+        if not stands_in(branch.body, value) or not _asks_for_place(branch.test, value.id):
+            continue
+        within = [each for each in bound if stands_in(branch.body, each)]
+        before = [each.value for each in bound if each.lineno < branch.lineno]
+        if within and all(_is_settled(each.value, value.id) for each in within) and before:
+            return all(spelled(each) == text or _is_own(each, text) for each in before)
+    return False
+
+
+def _asks_for_place(test: ast.expr, name: str) -> bool:
+    """Whether a condition asks of a variable only where it is and of which type."""
+    parts = list(walk(test))
+    places = [
+        each for each in parts if isinstance(each, ast.Attribute) and each.attr in PLACED and spelled(each.value) == name
+    ]
+    return 0 < len(places) == sum(isinstance(each, ast.Name) and each.id == name for each in parts)
+
+
+def _is_own(value: ast.expr, text: str) -> bool:
+    """`self.bias_in_use()`: what the object of an attribute gives of itself."""
+    match value:
+        case ast.Call(func=ast.Attribute(value=owner), args=[], keywords=[]):
+            return spelled(owner) == text.rpartition(".")[0]
+    return False
+
+
 def is_kept(decl: FunctionDecl, text: str, node: ast.AST) -> bool:
     """Whether a function asks before `node` for what `text` holds, and leaves with it: the warm-up has filled it then."""
     names = {text} | {

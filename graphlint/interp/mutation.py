@@ -14,6 +14,7 @@ from graphlint.interp.carried import (
     is_own_again,
     is_put_back,
     is_settled,
+    is_settled_aside,
     key_of,
     reads_first,
 )
@@ -347,7 +348,9 @@ def _filled_along(body: list[ast.stmt], target: ast.Attribute) -> frozenset[str]
 
 
 def _stands_still(frame: Frame, owners: list[Instance], target: ast.Attribute, given: ast.expr | None) -> bool:
-    """`self.freq = self.long_freq`: whether what is bound is a buffer that nobody binds anew, and stays where it is."""
+    """`self.freq = self.long_freq`: whether what is bound is a buffer that nobody binds anew, or what was there before."""
+    if frame.summary.decl is not None and is_settled_aside(frame.summary.decl, spelled(target), given):
+        return True
     if not isinstance(given, ast.Attribute) or spelled(given.value) != spelled(target.value):
         return False
     return all(

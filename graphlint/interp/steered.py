@@ -68,16 +68,32 @@ def fails(decl: FunctionDecl | None, arm: Sequence[ast.stmt], test: ast.expr, ho
         return False
     if isinstance(arm[-1], ast.Raise):
         return not any(stands_in(each.body, arm[-1]) for each in decl.every(ast.Try))
+    if holds and _is_asked_for(decl, test) and all(_tells(decl, arm, each) for each in arm):
+        return True
     if not _is_idle(arm):
         return False
-    if holds and all(isinstance(each, ast.Expr) for each in arm) and _is_asked_for(decl, test):
-        return True
     needed = _parts(test, holds)
     behind = (each for each in decl.every(ast.Assert) if each.lineno > arm[-1].lineno)
     return any(needed <= _parts(each.test, False) for each in behind)
 
 
-ASKING = re.compile(r"debug|verbose|(?:^|_)dbg(?:_|$)")
+def _tells(decl: FunctionDecl, arm: Sequence[ast.stmt], node: ast.stmt) -> bool:
+    """Whether a statement of an arm tells somebody something, or makes what nobody but that arm reads."""
+    match node:
+        case ast.Expr():
+            return _idles(node)
+        case ast.If() | ast.For():
+            return all(_tells(decl, arm, each) for each in (*node.body, *node.orelse))
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            last_line = arm[-1].end_lineno or 0
+            uses = [each for each in decl.every(ast.Name) if each.id == name and each.lineno > last_line]
+            # What comes behind makes its own first, under the same name.
+            uses.sort(key=lambda each: (each.lineno, isinstance(each.ctx, ast.Load)))
+            return not uses or not isinstance(uses[0].ctx, ast.Load)
+    return False
+
+
+ASKING = re.compile(r"debug|verbose|(?:^|_)(?:dbg|dump|print)(?:_|$)")
 
 
 def _is_asked_for(decl: FunctionDecl, test: ast.expr) -> bool:
