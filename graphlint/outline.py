@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -170,7 +170,7 @@ class File:
                 first = -1
 
     def _is_code(self, at: int) -> bool:
-        inside = bisect_right(self._opens, at) - 1
+        inside = bisect_left(self._opens, at) - 1
         return inside < 0 or self._closes[inside] <= at
 
     def _table(self, start: int, end: int) -> int:

@@ -125,6 +125,7 @@ def test_a_long_table_is_left_out_until_its_rows_are_asked_for(head: str) -> Non
         "if TABLE == [\n" + ROWS + "]:\n    pass\n",
         'TEXT = ("""\n' + ROWS + ')\n""" + call(\n1\n)\n)\n',
         "TABLE = [\n" + ROWS + "]  # the end\n",
+        "TABLE = [\n" + ROWS + ']\n"""Rows\nof a table."""\nOTHER = 1\n',
     ],
 )
 def test_what_looks_like_a_table_is_the_tree_that_python_makes(text: str) -> None:
