@@ -24,6 +24,9 @@ EXPLAINED = {
     "unwaited_copy/early.py": "a copy is done at once here, so nothing can be read too early",
     "input_raced/streams.py": "a copy is done at once here, so no replay comes too early",
     "programs/catalogue_shapes.py:nested_or_jagged_tensor": "nested tensors are not emulated",
+    "graph_misused/dropped.py": "a graph is destroyed here whenever it likes",
+    "graphed_order/stages.py": "graphs share no memory here, so none writes over what another has",
+    "missing_warmup/backward.py": "one thread does all here, so its libraries are set up",
 }
 
 

@@ -34,8 +34,8 @@ def elsewhere(story: Story) -> Told:
         if captured.region is not None or argument(captured.capture, "stream", 2) is not None:
             continue
         places = {place for place in _places(captured, act) if place}
-        if len(places) == 1 and next(iter(places)) not in ("cuda", "cuda:0"):
-            device = places.pop()
+        device = places.pop() if len(places) == 1 else ""
+        if device.startswith("cuda:") and device != "cuda:0":
             yield region(captured, story.acts), tell(OtherDevice, act, device=device)
 
 
