@@ -15,6 +15,7 @@ from graphlint.site.callers import handed_on, is_as_captured
 from graphlint.site.counters import numbered
 from graphlint.site.keyed import is_key
 from graphlint.site.own_argument import passed_on
+from graphlint.site.put_away import is_record, only_fills
 from graphlint.site.replaced import is_fallback, is_given, replaced
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.taken import is_taken
@@ -43,7 +44,9 @@ def rebound(story: Story) -> Told:
             before = before or replaced(story, captured, index, act)
             if before is None or id(before) in called or id(act.thing) in put:
                 continue
-            if before.kind not in STATE and not _is_record(captured, before, act.thing):
+            if before.kind not in STATE and not is_record(captured, before, act.thing):
+                continue
+            if only_fills(story, captured, before):
                 continue
             is_chosen = before is act.thing and _chooses(story, captured, act)
             if before is act.thing and not is_chosen:
@@ -71,13 +74,6 @@ def rebound(story: Story) -> Told:
                 put |= {id(act.thing)} if act.thing.kind is Kind.INSTANCE else set()
                 found = tell(InputRebound, act, target=written(act), place=_place(act.slot), is_host=host)
                 yield region(captured, story.acts), found
-
-
-def _is_record(captured: Captured, before: Thing, after: Thing) -> bool:
-    """Whether an object of which a region read attributes is replaced by another of its class: a batch by the next one."""
-    if before.kind is not Kind.INSTANCE or after.kind is not Kind.INSTANCE or after.decl is not before.decl:
-        return False
-    return captured.graph not in before.family() and any(slot.holder is before for slot in captured.inputs)
 
 
 def _stays(story: Story, captured: Captured, index: int) -> bool:

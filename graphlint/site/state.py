@@ -10,6 +10,7 @@ from graphlint.modules import once_a_module
 from graphlint.project import Module
 from graphlint.site.acts import Act, Verb
 from graphlint.site.inputs import written
+from graphlint.site.put_away import container, only_fills
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
 from graphlint.site_events import CachedTensor, GrowingState
@@ -31,7 +32,9 @@ def cached(story: Story) -> Told:
                 sure = Confidence.LIKELY if bound <= SMALL else Confidence.POSSIBLE
                 yield region(captured, story.acts), tell(CachedTensor, made, sure=sure, function=made.frame.function)
         for _, act in story.between(captured.begin, captured.end, Verb.BIND, Verb.KEEP):
-            if act.thing.kind is Kind.TENSOR and _is_stored(act, captured) and _is_dropped(act):
+            is_cached = act.thing.kind is Kind.TENSOR and _is_stored(act, captured) and _is_dropped(act)
+            held = container(act)
+            if is_cached and (held is None or not only_fills(story, captured, held)):
                 yield region(captured, story.acts), tell(CachedTensor, act, function=act.frame.function)
 
 
