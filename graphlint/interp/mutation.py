@@ -19,7 +19,6 @@ from graphlint.interp.carried import (
     reads_first,
 )
 from graphlint.interp.dispatch import apply
-from graphlint.interp.exchanged import exchanged
 from graphlint.interp.frame import Frame
 from graphlint.interp.members import late_writers
 from graphlint.interp.moving import flips, is_number_asked, is_undone, moves_on, sure_to_stay
@@ -70,6 +69,8 @@ def assign_attribute(frame: Frame, target: ast.Attribute, value: Value, node: as
         sure = Confidence.POSSIBLE if frame.branches else owner.sure
         untraced.split(frame, node, sure, spelled(target), "Dynamo does not trace a change of `requires_grad`")
     if target.attr == "data":
+        from graphlint.interp.exchanged import exchanged  # here because few files do this
+
         exchanged(frame, owner, target.value, value, node)
     building = [member for member in members(owner) if isinstance(member, Instance) and is_building(frame, member)]
     if not building:

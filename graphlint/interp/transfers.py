@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 
 from graphlint.events import DeviceToHost, FrozenScalar, HostLiteral, HostToDevice, LibraryRead, PinnedMemory
 from graphlint.interp.carried import is_settled
-from graphlint.interp.exchanged import exchanged
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import entered
@@ -269,6 +268,8 @@ def set_(frame: Frame, facts: Facts, node: ast.AST) -> Value:
     raise_effects(frame, facts, node)
     tensor, source = facts.value("self") or Unknown(), facts.value("source")
     if source is not None and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        from graphlint.interp.exchanged import exchanged  # here because few files do this
+
         exchanged(frame, tensor, node.func.value, source, node)
     return tensor
 
