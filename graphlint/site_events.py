@@ -342,9 +342,13 @@ class DerivedInput(Event):
 
 @fact
 class ModeToggled(Event):
-    """A captured module is switched between training and evaluation, and its graph is replayed."""
+    """A captured module is switched between training and evaluation, and its graph is replayed.
+
+    Or it is told something else: `what` is "mode", "learning", "hook", "setting" or, of an optimizer, "group".
+    """
 
     target: str
+    what: str = "mode"
 
 
 @fact

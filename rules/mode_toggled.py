@@ -1,7 +1,8 @@
-"""A captured module is switched between training and evaluation.
+"""A captured module is switched between training and evaluation, or told something else that no replay hears.
 
 The mode was a Python flag when the graph was recorded.  Replays go on with the kernels of that mode: dropout still drops,
-statistics still move.
+statistics still move.  The same goes for which parameters learn, for hooks, for the numbers that layers of torch keep
+(`dropout.p`, `norm.momentum`), and for parameters that an optimizer gets later.
 
 Fails:
 
@@ -41,9 +42,19 @@ from graphlint.rule import finding, rule
 from graphlint.site_events import ModeToggled
 from graphlint.types import Finding
 
+TOLD = {
+    "learning": ("changes which parameters learn; replays go on with those of the capture", "capture again behind it"),
+    "hook": ("registers a hook that no replay runs", "register it before the capture, and let it write into fixed tensors"),
+    "setting": ("sets a number of a captured layer; replays keep the one of the capture", "capture again behind it"),
+    "group": ("gives an optimizer parameters that its captured step does not know", "capture again behind it"),
+}
+
 
 @rule("GL525", on=ModeToggled, predicts="stale")
 def mode_toggled(event: ModeToggled) -> Finding | None:
+    if event.what in TOLD:
+        said, cure = TOLD[event.what]
+        return finding(event, f"`{event.target}` {said}", help=cure)
     return finding(
         event,
         f"`{event.target}` switches the mode of a captured module; replays keep the one of the capture",

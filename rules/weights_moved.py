@@ -70,4 +70,4 @@ def weights_moved(event: WeightsMoved) -> Finding | None:
 
 
 def _by(how: str) -> str:
-    return how if how.startswith("a new ") else f"`{how}`"
+    return how if how.startswith(("a new ", "new ")) else f"`{how}`"

@@ -62,7 +62,7 @@ def _module(walker: Walker, module: Thing, name: str, places: Places, node: ast.
         if isinstance(key, str):
             walker.bind(Slot(module, key), places[1], node)
     if name in PARTS:
-        several = walker.thing(Kind.CONTAINER, node, base=module)
+        several = walker.thing(Kind.CONTAINER, node, name, module)
         several.slots = {f"[{place}]": _named(walker, part, name, node) for place, part in enumerate(parts(module))}
         return several
     if name == "append" and places:
@@ -82,9 +82,11 @@ PARTS = frozenset({"modules", "children", "named_modules", "named_children"})
 
 
 def parts(module: Thing) -> list[Thing]:
-    """The modules in a module and itself: one of each class of the tree first, as few rounds of a loop are walked."""
+    """The modules in a module and itself: one of each class first, the tree's own before all, as few rounds are walked."""
     every = [part for part in module.family() if part.kind is Kind.MODULE]
-    first = {part.decl: part for part in reversed(every) if part.decl is not None and part is not module}
+    inner = [part for part in reversed(every) if part is not module]
+    first: dict[object, Thing] = {part.decl: part for part in inner if part.decl is not None}
+    first.update({part.name: part for part in inner if part.decl is None})
     return [*first.values(), *(part for part in every if not any(part is each for each in first.values()))]
 
 

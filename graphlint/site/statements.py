@@ -12,6 +12,7 @@ from graphlint.site.expressions import element, entry, is_filled, is_generator, 
 from graphlint.site.iteration import ROUNDS, advanced, over_call, over_object
 from graphlint.site.members import setter
 from graphlint.site.mentions import mentions
+from graphlint.site.methods import PARTS
 from graphlint.site.things import Kind, Slot, Thing
 from graphlint.site.walker import Walker
 from graphlint.syntax import TRIES
@@ -188,21 +189,23 @@ def _for(walker: Walker, node: ast.For | ast.AsyncFor) -> bool:
     if not over_call(walker, node, step):
         source = walker.evaluate(node.iter)
         if not over_object(walker, node, source, step):
-            for round in range(_rounds(node.iter)):
+            for round in range(_rounds(node.iter, source)):
                 step(None, round)
     walker.run(node.orelse)
     return False
 
 
-def _rounds(source: ast.expr) -> int:
-    """How often a loop is walked: over a few objects that are written out, once for each of them."""
+def _rounds(source: ast.expr, thing: Thing) -> int:
+    """How often a loop is walked: over a few objects that are written out or parts of a module, once for each of them."""
+    if thing.kind is Kind.CONTAINER and thing.name in PARTS:
+        return max(1, min(len(thing.slots), MOST_PARTS))
     if not isinstance(source, (ast.Tuple, ast.List)):
         return ROUNDS
     named = all(isinstance(each, (ast.Name, ast.Attribute)) for each in source.elts)
     return min(len(source.elts), MOST_NAMED if named else ROUNDS)
 
 
-MOST_NAMED = 4
+MOST_NAMED, MOST_PARTS = 4, 6
 
 
 def _leaves(body: Sequence[ast.stmt]) -> bool:

@@ -10,6 +10,7 @@ from graphlint.site.acts import Act, Verb
 from graphlint.site.branches import excludes, is_size
 from graphlint.site.construct import constant
 from graphlint.site.rehoused import is_kept, regraded, rehoused
+from graphlint.site.settings import changed
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
 from graphlint.site_events import ModeToggled, StashReplaced, WeightsMoved
@@ -23,6 +24,11 @@ DATA, GRAD = ".data = ...", ".grad = ..."
 CASTS = frozenset({"half", "bfloat16", "double", "to_empty"})
 SPREADING = frozenset({"torch.nn.utils.vector_to_parameters", "torch.nn.utils.convert_parameters.vector_to_parameters"})
 """Functions that make parameters views of what they are given."""
+REMAKING = (
+    "torch.nn.utils.prune.", "torch.nn.utils.parametrize.re", "torch.nn.utils.parametrizations.",
+    "torch.nn.utils.weight_norm", "torch.nn.utils.spectral_norm", "torch.nn.utils.remove_",
+)  # fmt: skip
+"""Functions that put what is computed, or a plain parameter again, in the place of a parameter of a module."""
 RESTORING = frozenset({"resize_", "resize_as_", "set_"})
 """Methods of tensors that may leave them with another storage."""
 
@@ -53,6 +59,8 @@ def _how(story: Story, act: Act, called: list[Thing], captured: Captured) -> str
     if act.verb is Verb.METHOD:
         return moved_by(act) if holds(act.thing, called) else ""
     if act.verb is Verb.CALL:
+        if act.thing.name.startswith(REMAKING):
+            return "new parameters" if _is_given(story, act, called) else ""
         return DATA if act.thing.name in SPREADING and takes(story, act, called) else ""
     if act.verb is Verb.WRITE:
         return f".{act.name}()" if act.name in RESTORING and id(act.thing.owner) in captured.reads else ""
@@ -85,6 +93,14 @@ def takes(story: Story, call: Act, called: list[Thing]) -> bool:
     given = (act.thing for act in story.acts if act.verb is Verb.READ and act.node is call.node)
     bases = [each.base for each in given if each.kind is Kind.PARAMETERS and each.base is not None]
     return any(holds(each, called) for each in bases)
+
+
+def _is_given(story: Story, call: Act, called: list[Thing]) -> bool:
+    """Whether a call is given a module that the region calls, or a part of one."""
+    given = (act.thing for act in story.acts if act.verb is Verb.READ and act.node is call.node)
+    return any(
+        each.kind is Kind.MODULE and any(each is part for module in called for part in module.family()) for each in given
+    )
 
 
 def _is_stepped(optimizer: Thing, story: Story, captured: Captured) -> bool:
@@ -123,7 +139,8 @@ def _is_part(holder: Thing, captured: Captured) -> bool:
 
 
 def toggled(story: Story) -> Told:
-    """A switch of mode that the recorded kernels do not follow."""
+    """A switch of mode, and other things told to modules, that the recorded kernels do not follow."""
+    yield from changed(story)
     for captured in story.captures:
         inner = story.acts[captured.begin : captured.end]
         modes = {id(act.thing): act for act in inner if _has_mode(act)}
