@@ -138,14 +138,7 @@ def _report(frame: Frame, owner: Value, target: ast.Attribute, value: Value, nod
     if moving:
         buffer = any(_is_buffer(frame, member, target.attr) for member in lasting)
         keys = tuple(key_of(each, target.attr) for each in lasting if is_followed(frame.machine, each, target.attr))
-        # Behind `if self.mask is None:` the warm-up fills the attribute, and neither capture nor replay gets there again.
-        filled = isinstance(frame.env.get(path_of(target) or ""), Nothing) or _asks_first(frame, target, node)
-        harmless = filled or is_put_back(frame.summary.decl, text) or is_kept(frame.summary.decl, text, node)
-        harmless = harmless or (not moves_on(node, text) and carries_nothing(frame, lasting, target))
-        given = node.value if isinstance(node, ast.Assign) else None
-        harmless = harmless or (given is not None and is_given_back(frame.machine.project, frame.summary.decl, text, given))
-        harmless = harmless or _stands_still(frame, lasting, target, given)
-        harmless = harmless or is_own_again(frame.machine.project, frame.summary.decl, target, node)
+        harmless = _is_harmless(frame, frame.summary.decl, lasting, target, node)
         # What nobody says is a tensor, such as an argument without a hint, may as well be a setting.
         sure = Confidence.POSSIBLE if harmless or max(moving) is Confidence.POSSIBLE else Confidence.CERTAIN
         frame.emit(Rebound, node, sure, target=text, buffer=buffer, keys=keys if len(keys) == len(lasting) else ())
@@ -159,6 +152,21 @@ def _report(frame: Frame, owner: Value, target: ast.Attribute, value: Value, nod
         sure = sure_to_stay(frame.summary.decl, text)
         guarded = isinstance(value, Number) and all(is_module(frame.machine, each.decl) for each in lasting)
         frame.emit(HostMutation, node, sure, target=text, what="counter", is_guarded=guarded)
+
+
+def _is_harmless(frame: Frame, decl: FunctionDecl, lasting: list[Instance], target: ast.Attribute, node: ast.AST) -> bool:
+    """Whether nothing of what a function binds to an attribute is missed by a replay."""
+    text, project = spelled(target), frame.machine.project
+    # Behind `if self.mask is None:` the warm-up fills the attribute, and neither capture nor replay gets there again.
+    filled = isinstance(frame.env.get(path_of(target) or ""), Nothing) or _asks_first(frame, target, node)
+    if filled or is_put_back(decl, text) or is_kept(decl, text, node):
+        return True
+    if not moves_on(node, text) and carries_nothing(frame, lasting, target):
+        return True
+    given = node.value if isinstance(node, ast.Assign) else None
+    if given is not None and is_given_back(project, decl, text, given):
+        return True
+    return _stands_still(frame, lasting, target, given) or is_own_again(project, decl, target, node)
 
 
 def _report_class(frame: Frame, text: str, value: Value, node: ast.AST, augmented: bool) -> None:

@@ -42,11 +42,9 @@ def rebound(story: Story) -> Told:
             # A caller's name for what the region read is as good as the region's own.
             before = _before(captured, act.slot) or (act.other if id(act.other) in held else None)
             before = before or replaced(story, captured, index, act)
-            if before is None or id(before) in called or id(act.thing) in put:
+            if before is None or id(before) in called or id(act.thing) in put or only_fills(story, captured, before):
                 continue
             if before.kind not in STATE and not is_record(captured, before, act.thing):
-                continue
-            if only_fills(story, captured, before):
                 continue
             is_chosen = before is act.thing and _chooses(story, captured, act)
             if before is act.thing and not is_chosen:
