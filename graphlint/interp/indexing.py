@@ -20,7 +20,7 @@ from graphlint.interp.mutation import is_shared, path_of, report_stored
 from graphlint.interp.naming import is_mask
 from graphlint.interp.objects import store_attribute
 from graphlint.interp.picked import picked
-from graphlint.interp.ranks import is_of_array, is_sure_mask
+from graphlint.interp.ranks import is_of_array, is_sure_mask, one_index
 from graphlint.interp.stores import stored_value
 from graphlint.interp.untraced import ask, or_number
 from graphlint.syntax import last
@@ -236,13 +236,11 @@ def _is_ellipsis(value: Value) -> bool:
 @register(ITEMS, Seq)
 def sequence_item(frame: Frame, sequence: Seq, index: Value, node: ast.AST) -> Value:
     for member in members(index):
-        # Anything but an integer scalar is refused by Python itself: then the container is another one than was thought.
-        is_index = isinstance(member, Tensor) and member.rank in (None, 0) and member.kind in (Kind.INT, Kind.ANY)
-        if is_index and isinstance(member, Tensor) and member.place is Place.DEVICE:
-            sure = member.sure if member.rank == 0 else Confidence.POSSIBLE
-            frame.emit(TensorBound, node, sure, role="index")
-        elif is_index:
-            ask(frame, member, node, "an index")
+        if isinstance(member, Tensor) and (sure := one_index(member)) is not None:
+            if member.place is Place.DEVICE:
+                frame.emit(TensorBound, node, sure, role="index")
+            else:
+                ask(frame, member, node, "an index")
         if isinstance(member, SliceValue):
             _bounds(frame, Tensor(), member, node)
             return _sliced(sequence, member)

@@ -112,3 +112,12 @@ def is_sure_mask(part: Value) -> bool:
         and each.sure is Confidence.CERTAIN
         for each in found
     ) and bool(found)
+
+
+def one_index(tensor: Tensor) -> Confidence | None:
+    """How sure it is that a tensor is one integer: Python refuses any other, and the container is not what was thought."""
+    if tensor.rank == 1 and tensor.kind is Kind.INT:
+        return min(tensor.sure, Confidence.LIKELY)  # a row of one number, as `nonzero` gives them
+    if tensor.rank not in (None, 0) or tensor.kind not in (Kind.INT, Kind.ANY):
+        return None
+    return tensor.sure if tensor.rank == 0 else Confidence.POSSIBLE
