@@ -23,7 +23,7 @@ def offloaded(story: Story) -> Iterator[tuple[Region, Event]]:
     if not any(word in story.module.source.text for word in BY_LIBRARY):
         return
     for captured in story.captures:
-        for index, act in story.between(-1, captured.begin, Verb.METHOD, Verb.READ):
+        for _, act in story.between(-1, captured.begin, Verb.METHOD, Verb.READ):
             how = _how(act)
             call = _called(story, captured, act.thing) if how else None
             if call is not None:
