@@ -110,3 +110,8 @@ def note_narrowed(frame: Frame, length: Value | None, node: ast.AST) -> None:
 def moves(value: Value) -> bool:
     """Whether a value is a number that calls move on."""
     return any(isinstance(member, Number) and member.origin is Origin.STATE for member in members(value))
+
+
+def taken(owner: Tensor, found: Value) -> Value:
+    """What a position that calls move on takes out of a tensor: on the host, another number in every call."""
+    return found.replace(role=MOVED) if owner.place is Place.HOST and type(found) is Tensor else found

@@ -10,15 +10,15 @@ from __future__ import annotations
 import ast
 
 from graphlint.events import DeviceToHost, HostIndex, MaskIndex, TensorBound
-from graphlint.interp.bytewise import is_of_bytes
 from graphlint.interp.dispatch import ITEMS, apply, attribute, item, register
 from graphlint.interp.drifting import drifting_entry
 from graphlint.interp.frame import Frame, expression
-from graphlint.interp.frozen import note_bounds
+from graphlint.interp.frozen import note_bounds, taken
 from graphlint.interp.members import is_of_optimizer
 from graphlint.interp.mutation import is_shared, path_of, report_stored
 from graphlint.interp.naming import is_mask
 from graphlint.interp.objects import store_attribute
+from graphlint.interp.operators import role_of
 from graphlint.interp.picked import picked
 from graphlint.interp.ranks import is_of_array, is_sure_mask, one_index
 from graphlint.interp.stores import stored_value
@@ -64,17 +64,12 @@ def eval_subscript(frame: Frame, node: ast.Subscript) -> Value:
         return frame.env[path]
     found = item(frame, owner, index, node)
     if type(index) is Number and index.origin is Origin.STATE:
-        found = _moved(owner, found) if type(owner) is Tensor else picked(frame, found, node)
+        found = taken(owner, found) if type(owner) is Tensor else picked(frame, found, node)
     if type(found) is Unknown and type(node.slice) is ast.Constant and is_of_optimizer(frame.machine, frame.receiver):
         from graphlint.interp.stepped import entry  # few files have optimizers of their own
 
         return entry(frame, node) or found
     return drifting_entry(frame, node, found) if type(found) is Number else found
-
-
-def _moved(owner: Tensor, found: Value) -> Value:
-    """What a position that calls move on picks out of a tensor: on the host, another number in every call."""
-    return found.replace(role=MOVED) if owner.place is Place.HOST and type(found) is Tensor else found
 
 
 def subscript_path(node: ast.Subscript) -> str | None:
@@ -198,7 +193,7 @@ def _selected(tensor: Tensor, index: Value) -> Value:
         tensor.kind,
         rank_after(tensor.rank, index),
         tensor.sure,
-        tensor.role if tensor.role in ("input", MOVED, READ_BACK) else "",
+        tensor.role if tensor.role in ("input", MOVED, READ_BACK) else role_of(tensor, index),
     )
 
 
@@ -391,7 +386,9 @@ def _as_mask(frame: Frame, part: Value, place: ast.AST) -> Tensor | None:
         return None
     if part.kind is Kind.BOOL:
         return part
-    if part.kind is Kind.INT and is_of_bytes(frame, place):
-        return part
+    if part.kind is Kind.INT:
+        from graphlint.interp.bytewise import is_of_bytes  # here because not every file does this
+
+        return part if is_of_bytes(frame, place) else None
     by_name = part.kind is Kind.ANY and is_mask(last(place))
     return part.replace(sure=min(part.sure, Confidence.LIKELY)) if by_name else None

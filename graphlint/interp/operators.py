@@ -20,6 +20,7 @@ from graphlint.types import Confidence, Target
 from graphlint.values import (
     EITHER,
     MOVED,
+    REFILLED,
     Bool,
     Instance,
     Kind,
@@ -146,13 +147,22 @@ def tensor_binary(op: ast.operator, left: Value, right: Value) -> Value:
     elif kind is Kind.BOOL:
         kind = Kind.INT if isinstance(op, (ast.Add, ast.Sub, ast.Mult)) and not _both_bool(left, right) else kind
     rank = product_rank(left, right) if isinstance(op, ast.MatMult) else highest_rank(left, right)
-    return Tensor(place_of(left, right), kind, rank, surest(left, right), _role(left, right))
+    return Tensor(place_of(left, right), kind, rank, surest(left, right), role_of(left, right))
 
 
-def _role(left: Value, right: Value) -> str:
-    """What is computed on the host of what calls move on moves as well."""
-    moves = any(isinstance(value, Tensor) and value.role == MOVED for value in (left, right))
-    return MOVED if moves and place_of(left, right) is Place.HOST else ""
+def role_of(*values: Value) -> str:
+    """What is computed on the host of what calls move on, or are given anew, does so as well."""
+    if place_of(*values) is not Place.HOST:
+        return ""
+    roles = {role_on_host(value) for value in values if isinstance(value, Tensor)}
+    return MOVED if MOVED in roles else REFILLED if REFILLED in roles else ""
+
+
+def role_on_host(tensor: Tensor) -> str:
+    """The role of what is computed of a tensor on the host: of an argument, another number in every call."""
+    if tensor.place is not Place.HOST:
+        return ""
+    return REFILLED if tensor.role in ("input", REFILLED) else MOVED if tensor.role == MOVED else ""
 
 
 def _both_bool(left: Value, right: Value) -> bool:
@@ -209,7 +219,7 @@ def _unary(frame: Frame, node: ast.UnaryOp, value: Value) -> Value:
     if isinstance(value, Instance):
         return specials.special(frame, value, specials.UNARY[type(op)], (), node) or Opaque()
     if isinstance(value, Tensor):
-        return value.replace(role="")
+        return value.replace(role=role_on_host(value))
     if isinstance(value, Number):
         if value.value is not None and isinstance(op, ast.USub):
             return value.replace(value=-value.value)

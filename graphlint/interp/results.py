@@ -11,7 +11,7 @@ from graphlint.effects.table import lookup
 from graphlint.interp.broadcast import highest_rank
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
-from graphlint.interp.operators import place_of, promoted, surest
+from graphlint.interp.operators import place_of, promoted, role_of, role_on_host, surest
 from graphlint.interp.placement import default_place, default_sure, placed
 from graphlint.types import Confidence, Target
 from graphlint.values import (
@@ -122,10 +122,14 @@ def _tensor(frame: Frame, tree: grammar.Result, facts: Facts) -> Value:
             base = Tensor(default_place(frame), KINDS.get(kind, Kind.ANY), rank_of(rank, facts), sure)
             return placed(frame, facts, base)
         case grammar.OnDevice(parameter, kind):
-            return _map(facts.value(parameter), lambda t: _like(t, kind, None, facts).replace(place=Place.DEVICE))
+            return _map(facts.value(parameter), lambda t: _on_device(_like(t, kind, None, facts)))
         case grammar.Host(parameter, kind):
             return _map(facts.value(parameter), lambda t: _like(t, kind, None, facts).replace(place=Place.HOST))
     return Unknown()
+
+
+def _on_device(tensor: Tensor) -> Tensor:
+    return tensor.replace(place=Place.DEVICE, role=tensor.role if tensor.role == READ_BACK else "")
 
 
 def _is_without_elements(facts: Facts) -> bool:
@@ -155,7 +159,7 @@ def _like(tensor: Tensor, kind: str, rank: grammar.Rank | None, facts: Facts) ->
 
 def _kept(tensor: Tensor) -> str:
     """What is computed of values that were read back depends on the device as they do."""
-    return tensor.role if tensor.role in (MOVED, READ_BACK) else ""
+    return tensor.role if tensor.role == READ_BACK else role_on_host(tensor)
 
 
 def _reduce(tensor: Tensor, kind: str, facts: Facts) -> Tensor:
@@ -193,7 +197,7 @@ def _promote(frame: Frame, parameters: tuple[str, ...], kind: str, rank: grammar
         *[operand for operand in operands if isinstance(operand, (Tensor, Number, Bool))]
     )
     new_rank = highest_rank(*operands) if rank is None else rank_of(rank, facts)
-    return Tensor(place_of(*operands), new_kind, new_rank, surest(*operands))
+    return Tensor(place_of(*operands), new_kind, new_rank, surest(*operands), role_of(*operands))
 
 
 def _rank_drawn(facts: Facts) -> int | None:
