@@ -14,7 +14,6 @@ from graphlint.interp.handlers import device_tensor, first, function, method
 from graphlint.interp.indexing import other_entry, with_entry
 from graphlint.interp.mutation import path_of, report_brought, report_growth
 from graphlint.interp.objects import store_attribute
-from graphlint.interp.shared_lists import note_shared
 from graphlint.interp.torch_calls import call_row
 from graphlint.syntax import spelled
 from graphlint.types import Confidence
@@ -114,6 +113,8 @@ def append(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -
     if receiver.form != "set" or not _adds_for_good(frame, value, node):
         report_growth(frame, node)
         if next(tensors_in(value, 1), None) is not None:
+            from graphlint.interp.shared_lists import note_shared  # here because not every file fills lists with tensors
+
             note_shared(frame, node)
     if receiver.items is not None and receiver.rest is None and len(receiver.items) < 16:
         changed = receiver.replace(items=(*receiver.items, value))

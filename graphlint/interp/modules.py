@@ -21,7 +21,6 @@ from graphlint.interp.parts import all_parts, hang_on_each
 from graphlint.interp.placement import place_named, sure_named
 from graphlint.interp.record import Deferred
 from graphlint.interp.relocation import moved
-from graphlint.interp.unmoved import left
 from graphlint.types import Confidence
 from graphlint.values import (
     Arguments,
@@ -93,6 +92,8 @@ def _register(frame: Frame, receiver: Value, arguments: Arguments, role: str, ke
         return
     held = settled_on_device(value, role) if role else value
     if role == "buffer" and isinstance(receiver, Instance) and is_building(frame, receiver):
+        from graphlint.interp.unmoved import left  # here because not every model has buffers
+
         held = left(frame, receiver.decl, value) or held
     if role and isinstance(value, Unknown):
         held = Tensor(Place.DEVICE, Kind.ANY, None, Confidence.LIKELY, role)

@@ -23,10 +23,8 @@ from graphlint.interp.frame import Frame
 from graphlint.interp.members import late_writers
 from graphlint.interp.moving import flips, is_number_asked, is_undone, moves_on, sure_to_stay
 from graphlint.interp.objects import is_followed, is_module, record_of, store_attribute
-from graphlint.interp.one_entry import has_one_entry
 from graphlint.interp.rebinding import carries_nothing
 from graphlint.interp.record import as_member, note_brought
-from graphlint.interp.turning import is_swap, of_records, turns_back
 from graphlint.project import FunctionDecl
 from graphlint.site_events import GrowingState
 from graphlint.syntax import is_tail, last, last_called, nested, spelled, stands_in, stored, walk
@@ -131,10 +129,13 @@ def _report(frame: Frame, owner: Value, target: ast.Attribute, value: Value, nod
             untraced.split(frame, node, Confidence.CERTAIN, text, "Dynamo binds no buffer anew that is not persistent")
         return
     moving = [tensor.sure for tensor in tensors_in(value, 2) if tensor.place is not Place.HOST]
-    if is_swap(node):
-        if turns_back(frame, node):
-            return
-        moving = moving or ([Confidence.LIKELY] if of_records(frame, value) else [])
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Tuple):
+        from graphlint.interp import turning  # here because few attributes change places
+
+        if turning.is_swap(node):
+            if turning.turns_back(frame, node):
+                return
+            moving = moving or ([Confidence.LIKELY] if turning.of_records(frame, value) else [])
     if moving:
         buffer = any(_is_buffer(frame, member, target.attr) for member in lasting)
         keys = tuple(key_of(each, target.attr) for each in lasting if is_followed(frame.machine, each, target.attr))
@@ -231,6 +232,8 @@ def report_stored(frame: Frame, target: ast.Subscript) -> None:
             owner = frame.env.get(name)
             if isinstance(owner, Instance) and not owner.fresh:
                 keys = (key_of(owner, attr),)
+                from graphlint.interp.one_entry import has_one_entry  # here because few entries are stored in a region
+
                 if has_one_entry(frame.machine, owner.decl, attr):
                     frame.touch(keys[0], is_store=True)
             # An object that a method is given is its caller's: an entry that is stored before it is read is only passed on.

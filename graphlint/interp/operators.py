@@ -13,7 +13,6 @@ from graphlint.interp.conditions import test
 from graphlint.interp.frame import Frame, State, expression
 from graphlint.interp.frozen import note_formatted, note_frozen, note_repeated
 from graphlint.interp.left_behind import doubt_kept
-from graphlint.interp.picked import moving
 from graphlint.interp.untraced import array_among
 from graphlint.interp.warmth import product
 from graphlint.types import Confidence, Target
@@ -279,6 +278,8 @@ def eval_conditional(frame: Frame, node: ast.IfExp) -> Value:
     frame.chosen = found = doubt_kept(node, found)
     frame.chosen_on = reached
     if outcome.moves and len(found) > 1:
+        from graphlint.interp.picked import moving  # here because few conditions move on
+
         return moving(frame, found, node)
     return join_all(found) if found else Unknown()
 
