@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from graphlint.captors import functions
-from graphlint.interp.fields import AFTER
+from graphlint.interp.fields import AFTER, is_record
 from graphlint.interp.members import methods, own_methods, reach, talk
 from graphlint.interp.moving import is_undone
 from graphlint.outline import mentions
@@ -39,6 +39,14 @@ def drifting_in_class(machine: Machine, decl: ClassDecl, name: str, number: Numb
     if _is_counted(machine, decl.module, f"{decl.name}.{name}") or _counts_itself(machine, decl, name):
         return _moving(number)
     return number
+
+
+def counts_in_record(machine: Machine, decl: ClassDecl, name: str) -> bool:
+    """Whether the file of a record counts on a field of one of its objects: `state.offset += n`."""
+    if not is_record(machine.project, decl):
+        return False
+    holders = (each.rpartition(".") for each in _written(machine, decl.module))
+    return any(field == name and holder not in ("", "self", "cls") for holder, _, field in holders)
 
 
 def drifting_entry(frame: Frame, node: ast.Subscript, number: Number) -> Number:

@@ -13,6 +13,7 @@ from graphlint.interp.binding import own_name
 from graphlint.interp.frame import Summary
 from graphlint.interp.members import Written, is_property, late_writers, writes
 from graphlint.interp.record import Record
+from graphlint.interp.spreading import made
 from graphlint.project import FunctionDecl
 from graphlint.syntax import TRIES, stands_in, stored, walk
 from graphlint.values import (
@@ -92,11 +93,16 @@ def _left(machine: Machine, value: Instance, decl: FunctionDecl, name: str) -> V
     assert isinstance(decl.node, ast.FunctionDef)
     written = writes(machine, decl.node).values[name]
     said = [
-        alone(machine, value, decl, each.value) if (known := _said(machine, decl, each)) is None else known
+        _made(machine, value, decl, each.value) if (known := _said(machine, decl, each)) is None else known
         for each in written
     ]
     sure = [each for each in said if each is not None]
     return join_all(sure) if len(sure) == len(said) else _probe(machine, value, decl).get(name)
+
+
+def _made(machine: Machine, value: Instance, decl: FunctionDecl, node: ast.expr | None) -> Value | None:
+    found = made(machine, value, decl, node)
+    return alone(machine, value, decl, node) if found is None else found
 
 
 def _said(machine: Machine, decl: FunctionDecl, written: Written) -> Value | None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from graphlint.interp.moving import moved_by_way
+from graphlint.interp.spreading import gives, spread_names
 from graphlint.outline import may_bind
 from graphlint.project import ClassDecl, FunctionDecl, Module, Outside
 from graphlint.record import NamedTuple
@@ -340,11 +341,15 @@ def _assigned(method: ast.FunctionDef) -> Iterator[tuple[str, Written]]:
     if not method.args.args:
         return
     receiver = method.args.args[0].arg
-    for statement in nested(method.body):
+    statements = list(nested(method.body))
+    spread = spread_names(statements, receiver)
+    for statement in statements:
         for target in stored(statement):
-            if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == receiver:
-                whole = isinstance(statement, (ast.Assign, ast.AnnAssign)) and target in _targets(statement)
-                value = getattr(statement, "value", None) if whole else None
+            if not isinstance(target, ast.Attribute) or not isinstance(target.value, ast.Name):
+                continue
+            whole = isinstance(statement, (ast.Assign, ast.AnnAssign)) and target in _targets(statement)
+            value = getattr(statement, "value", None) if whole else None
+            if target.value.id == receiver or gives(target, value, spread):
                 yield target.attr, Written(value, getattr(statement, "annotation", None))
 
 

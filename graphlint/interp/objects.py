@@ -14,6 +14,7 @@ from graphlint.interp.annotations import annotated
 from graphlint.interp.binding import bind, defaults, parameters
 from graphlint.interp.carried import key_of
 from graphlint.interp.dispatch import ATTRIBUTES, ITEMS, apply, attribute, item, register
+from graphlint.interp.drifting import counts_in_record
 from graphlint.interp.fields import constructor, field_at, fill, held
 from graphlint.interp.frame import Frame, Summary
 from graphlint.interp.late import explore
@@ -226,7 +227,9 @@ def _written(machine: Machine, value: Instance, record: Record, name: str) -> Va
     late = None if record.building else explore(machine, value, record, name, first)
     if first is not None and not record.building:
         rewritten = late is not None or bool(late_writers(machine, value.decl, name))
-        first = settled(first, rewritten, not value.fresh and is_counter(machine, value.decl, name))
+        lasting = isinstance(first, Number) and not value.fresh
+        counted = lasting and (is_counter(machine, value.decl, name) or counts_in_record(machine, value.decl, name))
+        first = settled(first, rewritten, counted)
     if first is None or late is None:
         return first if late is None else late
     if is_module(machine, value.decl) and on_device(late) is not None:
@@ -250,7 +253,7 @@ def settled(value: Value, rewritten: bool, counted: bool) -> Value:
         return EITHER
     if isinstance(value, Nothing) and not rewritten:
         return join(value, Unknown())
-    if isinstance(value, Number) and rewritten:
+    if isinstance(value, Number) and (rewritten or counted):
         return Number(value.kind, None, Origin.STATE if counted else Origin.CONFIG)
     return value
 

@@ -122,8 +122,8 @@ def moves_state(story: Story) -> Told:
 
 def _has_twin(story: Story, captured: Captured, moved: Act) -> bool:
     """Whether another module of the same make goes through the warm-up too, so that the two can be compared."""
-    top = root(moved.frame)
-    called = [act.thing for act in story.acts[: captured.begin] if act.verb is Verb.CALL and act.frame is top]
+    before = story.acts[: captured.begin]
+    called = [act.thing for act in before if act.verb is Verb.CALL and act.frame.leads_to(moved.frame)]
     modules = [thing for thing in called if thing.kind is Kind.MODULE]
     own = [thing for thing in modules if any(part is moved.thing.owner or part is moved.thing for part in thing.family())]
     return any(twin is not one and _is_twin(one, twin) for one in own for twin in modules)
