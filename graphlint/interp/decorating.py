@@ -1,4 +1,7 @@
-"""What decorators do to functions: put other code around them, or a cache; most of them change nothing."""
+"""What decorators do to functions: put other code around them, or a cache; most of them change nothing.
+
+What they do to classes is in `subclassing`.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,8 @@ import ast
 from typing import TYPE_CHECKING
 
 from graphlint.interp.frame import Frame
-from graphlint.outline import mentions
-from graphlint.project import FunctionDecl, Module, Outside, Resolved
+from graphlint.outline import marks, mentions
+from graphlint.project import ClassDecl, FunctionDecl, Module, Outside, Resolved
 from graphlint.syntax import walk
 from graphlint.values import Arguments, ClassValue, Function, Instance, Value
 
@@ -37,6 +40,15 @@ def decorate(frame: Frame, decorators: list[ast.expr], function: Value) -> Value
         changed = frame.machine.apply(frame, decorator, Arguments((function,)), node)
         function = changed if _is_callable(changed) else function
     return function
+
+
+def class_value(machine: Machine, decl: ClassDecl) -> Value:
+    """The value of a class at the top of a file."""
+    if not marks(decl.node):
+        return ClassValue(decl)
+    from graphlint.interp.subclassing import marked  # here because most classes have no decorator
+
+    return marked(machine, decl)
 
 
 def may_wrap(machine: Machine, module: Module, node: ast.expr) -> bool:

@@ -19,7 +19,6 @@ from graphlint.interp.mutation import is_shared, path_of, report_stored
 from graphlint.interp.naming import is_mask
 from graphlint.interp.objects import store_attribute
 from graphlint.interp.operators import role_of
-from graphlint.interp.picked import picked
 from graphlint.interp.ranks import is_of_array, is_sure_mask, one_index
 from graphlint.interp.stores import stored_value
 from graphlint.interp.untraced import ask, or_number
@@ -64,12 +63,18 @@ def eval_subscript(frame: Frame, node: ast.Subscript) -> Value:
         return frame.env[path]
     found = item(frame, owner, index, node)
     if type(index) is Number and index.origin is Origin.STATE:
-        found = taken(owner, found) if type(owner) is Tensor else picked(frame, found, node)
+        found = taken(owner, found) if type(owner) is Tensor else _picked(frame, found, node)
     if type(found) is Unknown and type(node.slice) is ast.Constant and is_of_optimizer(frame.machine, frame.receiver):
         from graphlint.interp.stepped import entry  # few files have optimizers of their own
 
         return entry(frame, node) or found
     return drifting_entry(frame, node, found) if type(found) is Number else found
+
+
+def _picked(frame: Frame, found: Value, node: ast.Subscript) -> Value:
+    from graphlint.interp.picked import picked  # here because few containers are asked for a place that moves on
+
+    return picked(frame, found, node)
 
 
 def subscript_path(node: ast.Subscript) -> str | None:

@@ -16,7 +16,7 @@ from graphlint.interp import hanging, members
 from graphlint.interp.agreeing import Repeats
 from graphlint.interp.annotations import annotated
 from graphlint.interp.binding import bind, own_name, receiver_of
-from graphlint.interp.decorating import Decorators, decorate, may_wrap
+from graphlint.interp.decorating import Decorators, class_value, decorate, may_wrap
 from graphlint.interp.dispatch import apply
 from graphlint.interp.entry import entry_arguments
 from graphlint.interp.fields import constructor
@@ -25,7 +25,6 @@ from graphlint.interp.leaving import left, take_over
 from graphlint.interp.memo import Memo
 from graphlint.interp.record import Brought, Record
 from graphlint.interp.room import MOST_WORK, refusal
-from graphlint.interp.subclassing import class_value
 from graphlint.interp.told import NOTHING_TOLD, Told
 from graphlint.project import Assigned, ClassDecl, FunctionDecl, Module, Outside, Project, Resolved
 from graphlint.record import NamedTuple

@@ -17,7 +17,6 @@ from graphlint.interp.handlers import device_tensor, first, function
 from graphlint.interp.results import origin_of_read
 from graphlint.interp.specials import converted, special
 from graphlint.interp.untraced import ask
-from graphlint.interp.windows import note_window
 from graphlint.syntax import last, last_called, spelled, stands_in, stored, walk
 from graphlint.types import Target
 from graphlint.values import (
@@ -184,6 +183,8 @@ def _negated(flag: Value) -> Value:
 
 @function("builtins.sum", "math.prod")
 def total(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    from graphlint.interp.windows import note_window  # here because few files add up what containers hold
+
     value = first(arguments)
     note_window(frame, node)
     held = element(frame, value, node) if value is not None else Unknown()

@@ -26,7 +26,6 @@ from graphlint.interp.operators import binary
 from graphlint.interp.passing import passed_on
 from graphlint.interp.ranks import note_unpacked
 from graphlint.interp.specials import augmented, special
-from graphlint.interp.subclassing import decorated, made
 from graphlint.interp.unset import shut_part
 from graphlint.interp.untraced import split
 from graphlint.project import imported
@@ -322,6 +321,8 @@ def run_function(frame: Frame, node: ast.FunctionDef) -> None:
 @statement(ast.ClassDef)
 def run_class(frame: Frame, node: ast.ClassDef) -> None:
     split(frame, node, Confidence.CERTAIN, f"class {node.name}", "Dynamo does not trace the making of a class")
+    from graphlint.interp.subclassing import decorated, made  # here because few functions make classes
+
     decl = made(frame, node)
     frame.machine.scopes[decl] = frame.scope
     frame.env[node.name] = decorated(frame, decl) if node.decorator_list else ClassValue(decl)

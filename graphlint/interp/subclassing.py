@@ -55,7 +55,7 @@ def _base(frame: Frame, node: ast.expr) -> Base:
     return Outside(ast.unparse(node))
 
 
-def class_value(machine: Machine, decl: ClassDecl) -> Value:
+def marked(machine: Machine, decl: ClassDecl) -> Value:
     """The value of a class at the top of a file, as its decorators leave it: most of them give it back."""
     plain = ClassValue(decl)
     if not any(derives(machine, decl, item) for item in marks(decl.node)):

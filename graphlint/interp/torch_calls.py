@@ -19,7 +19,6 @@ from graphlint.interp.placement import is_reserving
 from graphlint.interp.raising import raise_effects, short
 from graphlint.interp.results import MODULE, result
 from graphlint.interp.switches import is_device_default
-from graphlint.interp.windows import JOINING, note_window
 from graphlint.types import Confidence
 from graphlint.values import (
     Arguments,
@@ -34,6 +33,9 @@ from graphlint.values import (
     members,
 )
 
+JOINING = frozenset({
+    "torch.cat", "torch.concat", "torch.concatenate", "torch.dstack", "torch.hstack", "torch.stack", "torch.vstack",
+})  # fmt: skip
 Special = Callable[[Frame, Facts, ast.AST], Value]
 SPECIAL: dict[str, Special] = {}
 """Calls whose overloads no row can spell, by canonical name; `transfers` fills it."""
@@ -51,6 +53,8 @@ def call_row(
     here = (is_device_default(frame.module), is_reserving(frame, name), bool(frame.machine.writes))
     given = (name, arguments, owner, receiver, frame.devices[-1] if frame.devices else None, here)
     if name in JOINING:
+        from graphlint.interp.windows import note_window  # here because not every file joins tensors
+
         note_window(frame, node)
     known = frame.machine.silent.get(given)
     if known is not None:

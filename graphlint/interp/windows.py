@@ -16,9 +16,6 @@ from graphlint.syntax import spelled
 from graphlint.types import Confidence
 from graphlint.values import Instance, members
 
-JOINING = frozenset({
-    "torch.cat", "torch.concat", "torch.concatenate", "torch.dstack", "torch.hstack", "torch.stack", "torch.vstack",
-})  # fmt: skip
 WRAPPING = frozenset({"list", "reversed", "tuple"})
 COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp)
 
