@@ -28,8 +28,8 @@ def momentum(story: Story) -> Iterator[tuple[Region, Event]]:
             if act.name != "step" or id(act.thing) not in inside or not _remembers(act.thing):
                 continue
             later = [each for _, each in story.between(index, first, Verb.METHOD, Verb.WRITE, Verb.BIND, Verb.CALL)]
-            if any(map(_puts_back, later)) and not any(_empties(each, act.thing) for each in later):
-                here = _round(act, story, captured)
+            if any(map(puts_back, later)) and not any(_empties(each, act.thing) for each in later):
+                here = round_of(act, story, captured)
                 what = "the state of the optimizer"
                 found = tell(WarmupMovesState, here, callee=here.text, what=what, sure=Confidence.LIKELY)
                 yield region(captured, story.acts), found
@@ -44,7 +44,7 @@ def _remembers(optimizer: Thing) -> bool:
     return optimizer.name.rpartition(".")[2] != "SGD" or (given is not None and constant(given) not in (0, 0.0))
 
 
-def _puts_back(act: Act) -> bool:
+def puts_back(act: Act) -> bool:
     """Whether an act writes kept weights into a model."""
     if act.verb is Verb.METHOD:
         return act.name == "load_state_dict" and act.thing.kind in MODELS
@@ -77,9 +77,25 @@ def _origins(thing: Thing) -> Iterator[Thing]:
             waiting.append(here.base)
 
 
-def _round(act: Act, story: Story, captured: Captured) -> Act:
+def round_of(act: Act, story: Story, captured: Captured) -> Act:
     """The outermost act that led to a step and is done in rounds of which the capture is no part."""
     around = story.acts[captured.begin].layers
     loops = [layer.node for layer in act.layers if layer not in around and isinstance(layer.node, LOOPS)]
     rounds = [each for each in outward(act) if any(stands_in(loop.body, each.node) for loop in loops)]
     return rounds[-1] if rounds else act
+
+
+def trained(story: Story) -> Iterator[tuple[Region, Event]]:
+    """Steps before the capture that move the weights by placeholders."""
+    for captured in story.captures:
+        inside = {id(act.thing) for act in steps(story, captured)}
+        for index, act in story.between(-1, captured.begin, Verb.METHOD) if inside else ():
+            if act.name == "step" and id(act.thing) in inside and act.thing.kind is Kind.OPTIMIZER:
+                from graphlint.site import dummies  # few files capture whole training steps
+
+                here = dummies.trained(story, captured, index)
+                if here is not None:
+                    what = "weights by placeholders, which are no training data,"
+                    found = tell(WarmupMovesState, here, callee=here.text, what=what, sure=Confidence.LIKELY)
+                    yield region(captured, story.acts), found
+                    break

@@ -82,6 +82,7 @@ QUESTIONS: tuple[Question, ...] = (
     cold.lazy,
     warmup.moves_state,
     left_over.momentum,
+    left_over.trained,
     training.rates,
     training.autocast,
     training.dropped,

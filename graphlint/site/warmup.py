@@ -126,10 +126,10 @@ def _has_twin(story: Story, captured: Captured, moved: Act) -> bool:
     called = [act.thing for act in before if act.verb is Verb.CALL and act.frame.leads_to(moved.frame)]
     modules = [thing for thing in called if thing.kind is Kind.MODULE]
     own = [thing for thing in modules if any(part is moved.thing.owner or part is moved.thing for part in thing.family())]
-    return any(twin is not one and _is_twin(one, twin) for one in own for twin in modules)
+    return any(twin is not one and is_twin(one, twin) for one in own for twin in modules)
 
 
-def _is_twin(one: Thing, twin: Thing) -> bool:
+def is_twin(one: Thing, twin: Thing) -> bool:
     if one.decl is not None:
         return twin.decl is one.decl
     return any(one is each for each in twin.made_by) or any(twin is each for each in one.made_by)
@@ -152,7 +152,7 @@ def _what(act: Act) -> str:
 def _is_restored(story: Story, captured: Captured, index: int, moved: Act) -> bool:
     first = next(story.replays(captured), len(story.acts))
     return any(
-        (_renews(act, moved) or (_puts_back(act) and not _is_elsewhere(act, moved)))
+        (_renews(act, moved) or (puts_state_back(act) and not _is_elsewhere(act, moved)))
         and _is_done(story, captured, place, (index, first))
         for place, act in story.between(-1, first, Verb.METHOD, Verb.WRITE, Verb.CALL, Verb.BIND)
     )
@@ -178,10 +178,10 @@ def _renews(act: Act, moved: Act) -> bool:
             and act.other.owner is moved.thing.owner
             and isinstance(act.slot and act.slot.holder, Thing)
         )
-    return act.verb is Verb.WRITE and (_is_parameter(act.thing) or _undoes(act, moved))
+    return act.verb is Verb.WRITE and (is_parameter(act.thing) or _undoes(act, moved))
 
 
-def _puts_back(act: Act) -> bool:
+def puts_state_back(act: Act) -> bool:
     if act.verb is Verb.METHOD:
         return act.name in RESTORES
     is_function = act.name == "" and act.thing.kind is Kind.FUNCTION
@@ -196,7 +196,7 @@ def _is_elsewhere(act: Act, moved: Act) -> bool:
     return not any(part is moved.thing.owner for part in owner.family())
 
 
-def _is_parameter(thing: Thing) -> bool:
+def is_parameter(thing: Thing) -> bool:
     """A tensor of a module, met while all of them are gone through."""
     return thing.kind is Kind.PARAMETER or (thing.base is not None and thing.base.kind is Kind.PARAMETERS)
 
