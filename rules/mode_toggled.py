@@ -1,4 +1,4 @@
-"""A captured module is switched between training and evaluation, or told something else that no replay hears.
+"""A captured module is switched to another mode, or told something else that no replay hears.
 
 The mode was a Python flag when the graph was recorded.  Replays go on with the kernels of that mode: dropout still drops,
 statistics still move.  The same goes for which parameters learn, for hooks, for the numbers that layers of torch keep
