@@ -19,7 +19,7 @@ from graphlint.events import (
     LibraryRefused,
     Synchronize,
 )
-from graphlint.interp.seeding import SET, reseeded
+from graphlint.interp.raising import SEED_SET
 from graphlint.interp.untraced import HELD, KEPT_OUT
 from graphlint.interp.wrapped import OWN_GRAPHS
 from graphlint.site_events import GrowingState
@@ -35,7 +35,9 @@ def grounded(events: tuple[Event, ...]) -> tuple[Event, ...]:
         events = _told_once(events)
     if not any(isinstance(event, BackwardRun) for event in events):
         events = tuple(event for event in events if not (isinstance(event, LibraryRead) and event.backward))
-    if any(isinstance(event, HostMutation) and event.why == SET for event in events):
+    if any(isinstance(event, HostMutation) and event.why == SEED_SET for event in events):
+        from graphlint.interp.seeding import reseeded  # here because few regions set seeds
+
         events = reseeded(events)
     if any(isinstance(event, HostMutation) and event.confidence is not Confidence.POSSIBLE for event in events):
         return events

@@ -13,7 +13,6 @@ from graphlint.interp.binding import own_name
 from graphlint.interp.frame import Summary
 from graphlint.interp.members import Written, is_property, late_writers, writes
 from graphlint.interp.record import Record
-from graphlint.interp.spreading import made
 from graphlint.project import FunctionDecl
 from graphlint.syntax import TRIES, stands_in, stored, walk
 from graphlint.values import (
@@ -101,6 +100,8 @@ def _left(machine: Machine, value: Instance, decl: FunctionDecl, name: str) -> V
 
 
 def _made(machine: Machine, value: Instance, decl: FunctionDecl, node: ast.expr | None) -> Value | None:
+    from graphlint.interp.spreading import made  # here because not every class has methods that write late
+
     found = made(machine, value, decl, node)
     return alone(machine, value, decl, node) if found is None else found
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from graphlint.interp.moving import moved_by_way
-from graphlint.interp.spreading import gives, spread_names
 from graphlint.outline import may_bind
 from graphlint.project import ClassDecl, FunctionDecl, Module, Outside
 from graphlint.record import NamedTuple
@@ -342,15 +341,29 @@ def _assigned(method: ast.FunctionDef) -> Iterator[tuple[str, Written]]:
         return
     receiver = method.args.args[0].arg
     statements = list(nested(method.body))
-    spread = spread_names(statements, receiver)
+    spread = _spread(statements, receiver)
     for statement in statements:
         for target in stored(statement):
             if not isinstance(target, ast.Attribute) or not isinstance(target.value, ast.Name):
                 continue
             whole = isinstance(statement, (ast.Assign, ast.AnnAssign)) and target in _targets(statement)
             value = getattr(statement, "value", None) if whole else None
-            if target.value.id == receiver or gives(target, value, spread):
+            if target.value.id == receiver or (spread and _gives(target, value, spread)):
                 yield target.attr, Written(value, getattr(statement, "annotation", None))
+
+
+def _spread(statements: list[ast.AST], receiver: str) -> frozenset[str]:
+    if not any(isinstance(each, ast.For) for each in statements):
+        return frozenset()
+    from graphlint.interp.spreading import spread_names  # here because few methods go through the modules below
+
+    return spread_names(statements, receiver)
+
+
+def _gives(target: ast.Attribute, value: ast.expr | None, spread: frozenset[str]) -> bool:
+    from graphlint.interp.spreading import gives
+
+    return gives(target, value, spread)
 
 
 def _targets(statement: ast.Assign | ast.AnnAssign) -> list[ast.expr]:

@@ -6,7 +6,6 @@ import ast
 
 from graphlint.events import HostBranch
 from graphlint.interp.binding import own_name
-from graphlint.interp.emptied import empties
 from graphlint.interp.frame import Frame
 from graphlint.interp.marking import method_of, scope_of
 from graphlint.interp.memo import Memo, function_fills, memos, method_fills
@@ -101,6 +100,10 @@ def _is_emptied(frame: Frame, word: str) -> bool:
     """Whether every call of the module empties what is asked about, so that nothing of it lasts from the warm-up."""
     root, _, name = word.partition(".")
     owners = [each for each in members(frame.scope.find(root) or Nothing()) if isinstance(each, Instance)]
+    if not owners:
+        return False
+    from graphlint.interp.emptied import empties  # here because few warm-ups fill what a call empties
+
     return any(empties(frame.machine.project, each.decl, name) for each in owners)
 
 

@@ -12,7 +12,7 @@ from graphlint import events
 from graphlint.effects import grammar
 from graphlint.effects.grammar import Effect, Row
 from graphlint.effects.table import happens
-from graphlint.interp import seeding, untraced, warmth
+from graphlint.interp import untraced, warmth
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
 from graphlint.interp.moving import sets_back
@@ -57,6 +57,8 @@ def _raise_effect(frame: Frame, row: Row, effect: Effect, facts: Facts, node: as
     return True
 
 
+SEED_SET = "the seed is set while capturing only"
+"""What the table says of calls that set a seed."""
 ASKING = frozenset({"read", "shape"})
 """Effects that host tensors have too, where Dynamo traces them."""
 
@@ -148,8 +150,10 @@ def _seed(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, s
     That of the device is not: what the region drew has moved it on in every replay.
     """
     kept = not row.name.startswith("torch.cuda.") and sets_back(frame.summary.decl, short(row))
+    from graphlint.interp import seeding  # here because few regions set seeds
+
     is_default = not row.name.startswith(seeding.OBJECTS)
-    if not kept and is_default and effect.why == seeding.SET and seeding.reseeds(frame, facts.value("seed"), node):
+    if not kept and is_default and effect.why == SEED_SET and seeding.reseeds(frame, facts.value("seed"), node):
         frame.emit(events.LibraryRefused, node, Confidence.LIKELY, call=short(row), why=seeding.REFUSED)
         return
     _state(frame, row, effect, facts, node, min(sure, Confidence.POSSIBLE if kept else Confidence.LIKELY))

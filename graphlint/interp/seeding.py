@@ -13,14 +13,13 @@ from collections.abc import Iterator
 
 from graphlint.events import ClockRead, Event, HostMutation, HostRandom, LibraryRefused
 from graphlint.interp.frame import Frame
+from graphlint.interp.raising import SEED_SET
 from graphlint.project import Module
 from graphlint.record import NamedTuple
 from graphlint.syntax import last_called, spelled, stands_in, walk
 from graphlint.types import Confidence
 from graphlint.values import Number, Origin, Value
 
-SET = "the seed is set while capturing only"
-"""What the table says of calls that set a seed."""
 REFUSED = "a generator takes no other seed than it has while it is captured"
 OBJECTS = "torch.Generator."
 """Methods of generator objects: each has a seed of its own, and most are made for the host, which refuses none."""
@@ -152,7 +151,7 @@ def reseeded(events: tuple[Event, ...]) -> tuple[Event, ...]:
 
 
 def _sets(event: Event) -> bool:
-    if not isinstance(event, HostMutation) or event.what != "call" or event.why != SET:
+    if not isinstance(event, HostMutation) or event.what != "call" or event.why != SEED_SET:
         return False
     return event.confidence is not Confidence.POSSIBLE and not event.target.startswith(OBJECTS)
 
