@@ -22,7 +22,11 @@ OTHERS = (Kind.CONTAINER, Kind.ANY_ITEM, Kind.UNKNOWN)
 def replaced(story: Story, captured: Captured, index: int, act: Act) -> Thing | None:
     """What an act takes out of an attribute or entry, if the graph reads tensors that it holds and goes on reading them."""
     before, slot = act.other, act.slot
-    if before is None or slot is None or not isinstance(slot.holder, Thing) or before.kind not in HOLDERS:
+    if before is None or slot is None or not isinstance(slot.holder, Thing):
+        return None
+    if before.kind is Kind.TENSOR and id(before) in captured.reads:
+        return before  # something was bound to it before the capture: `partial(step, table=self.table)`
+    if before.kind not in HOLDERS:
         return None
     is_like = act.thing.decl is before.decl if before.kind is Kind.INSTANCE else act.thing.kind in OTHERS
     if not is_like or act.thing is before or captured.graph in before.family():
