@@ -76,9 +76,13 @@ class EntryRebound(Event):
 
 @fact
 class RefreshMissesInput(Event):
-    """New data is written into a tensor that the graph makes, in the place of the one it reads."""
+    """New data is written into a tensor that the graph makes, in the place of the one it reads.
+
+    Where it `is_grown`, into one that was made anew for a call that needs more, and that older graphs do not read.
+    """
 
     target: str
+    is_grown: bool = False
 
 
 @fact

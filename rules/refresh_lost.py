@@ -49,6 +49,12 @@ from graphlint.types import Finding
 
 @rule("GL511", on=RefreshMissesInput, predicts="stale")
 def refresh_lost(event: RefreshMissesInput) -> Finding | None:
+    if event.is_grown:
+        return finding(
+            event,
+            f"`{event.target}` writes into memory that was made anew for more; older graphs read what was there before",
+            help="make it once, as large as any call needs it, or capture the graphs again with the new one",
+        )
     return finding(
         event,
         f"`{event.target}` writes into a tensor that the graph makes; the one it reads is out of reach",

@@ -14,7 +14,7 @@ from graphlint.site.acts import Act, Verb, outward
 from graphlint.site.branches import SIZES
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Scope, Thing
-from graphlint.site_events import CachedTensor
+from graphlint.site_events import CachedTensor, RefreshMissesInput
 from graphlint.syntax import last_called, spelled, stands_in, stored, walk
 from graphlint.types import Region
 
@@ -34,6 +34,28 @@ def outgrown(story: Story) -> Iterator[tuple[Region, Event]]:
             if _is_of_other_size(story, captured, index):
                 told.add(act.node)
                 yield region(captured, story.acts), tell(CachedTensor, act, function=_written(act.node), grows=True)
+
+
+def shared(story: Story) -> Iterator[tuple[Region, Event]]:
+    """Memory that several graphs share, made anew on the way to a replay of one of them."""
+    for captured in story.captures:
+        graphs = _kept_in(story, captured)
+        if graphs is None:
+            continue
+        from graphlint.site.workspaces import grown  # few files keep graphs by a key
+
+        for act, missing in grown(story, captured, graphs):
+            yield region(captured, story.acts), tell(CachedTensor, act, function=_written(act.node), grows=True)
+            for write in missing:
+                yield region(captured, story.acts), tell(RefreshMissesInput, write, target=write.text, is_grown=True)
+
+
+def _kept_in(story: Story, captured: Captured) -> Thing | None:
+    """The container that has a graph under a key of which only the name is known."""
+    for act in story.acts:
+        if act.verb is Verb.BIND and act.thing is captured.graph and act.slot is not None and act.slot.key == "[*]":
+            return act.slot.holder if isinstance(act.slot.holder, Thing) else None
+    return None
 
 
 def cleared(story: Story) -> Iterator[tuple[Region, Event]]:

@@ -73,6 +73,7 @@ QUESTIONS: tuple[Question, ...] = (
     swapped.swapped,
     state.cached,
     outgrown.outgrown,
+    outgrown.shared,
     outgrown.cleared,
     state.growing,
     warmup.missing,
