@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from graphlint.config import Config
 from graphlint.interp import (
@@ -36,7 +37,6 @@ from graphlint.interp import (
 from graphlint.interp.grounding import narrowed, supposed
 from graphlint.interp.lasting import Ground, Lasting
 from graphlint.interp.readout import RegionEvents
-from graphlint.interp.standing import Standing
 from graphlint.interp.told import NOTHING_TOLD, Told, assumed
 from graphlint.ledger import Ledger
 from graphlint.outline import outlined
@@ -44,6 +44,9 @@ from graphlint.project import Module, Project
 from graphlint.site.readout import CAPTURED, ONLY_COMPILED, read_sites
 from graphlint.source import Source, parse_bytes
 from graphlint.types import Region, Target
+
+if TYPE_CHECKING:
+    from graphlint.interp.standing import Standing
 
 __all__ = ["RegionEvents", "interpret", "interpreter"]
 

@@ -8,7 +8,7 @@ from graphlint.effects.table import lookup, methods
 from graphlint.events import HostArgument
 from graphlint.interp import torch_attributes, torch_calls, untraced
 from graphlint.interp.comparisons import is_numeric
-from graphlint.interp.decorating import is_kept_out, is_memoised
+from graphlint.interp.decorating import is_kept_out, is_kernel, is_memoised
 from graphlint.interp.dispatch import ATTRIBUTES, CALLS, ELEMENTS, apply, attribute, count_unknown, element, item, register
 from graphlint.interp.drifting import drifting_in_class
 from graphlint.interp.fields import AFTER, TUPLE_BASES, constructor
@@ -16,7 +16,6 @@ from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import METHODS, MODULE_METHODS, MethodHandler, device_tensor, handler_of
 from graphlint.interp.hanging import made_with
 from graphlint.interp.hooks import hooked, lent
-from graphlint.interp.kernels import is_kernel
 from graphlint.interp.objects import bound, class_member, is_module, record_of
 from graphlint.interp.record import replaced
 from graphlint.interp.sizes import without_sizes

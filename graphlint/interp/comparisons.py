@@ -15,10 +15,9 @@ from graphlint.events import HostCompare
 from graphlint.interp import specials
 from graphlint.interp.asking import looked_at
 from graphlint.interp.binding import defaults
-from graphlint.interp.broadcast import highest_rank
 from graphlint.interp.conditions import truth
 from graphlint.interp.frame import Frame, expression
-from graphlint.interp.operators import place_of, surest
+from graphlint.interp.operators import highest_rank, place_of, surest
 from graphlint.interp.untraced import array_among
 from graphlint.project import ClassDecl, FunctionDecl, Outside, Project
 from graphlint.syntax import COMPARISONS, against_none, last_called, stored

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from graphlint.interp.frame import Frame
 from graphlint.outline import marks, mentions
-from graphlint.project import ClassDecl, FunctionDecl, Module, Outside, Resolved
+from graphlint.project import ClassDecl, FunctionDecl, Module, Outside, Project, Resolved
 from graphlint.syntax import walk
 from graphlint.values import Arguments, ClassValue, Function, Instance, Value
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 MEMOISING = (Outside("functools.lru_cache"), Outside("functools.cache"))
 KEEPING_OUT = tuple(map(Outside, ("torch.compiler.disable", "torch._dynamo.disable", "torch._dynamo.decorators.disable")))
+KERNELS = frozenset({"jit", "prim_func", "macro", "kernel", "autotune", "heuristics"})
+"""What the decorators of such functions are called, in these packages and in those that wrap them."""
 
 
 class Decorators:
@@ -116,3 +118,17 @@ def _calls_a_parameter(node: ast.AST) -> bool:
 
 def _is_callable(value: Value) -> bool:
     return isinstance(value, (Function, Instance, ClassValue))
+
+
+def is_kernel(project: Project, decl: FunctionDecl) -> bool:
+    """Whether a function's statements are no Python that runs on the host: a decorator from outside says so."""
+    return any(_is_kernel_mark(project, decl, each) for each in getattr(decl.node, "decorator_list", ()))
+
+
+def _is_kernel_mark(project: Project, decl: FunctionDecl, node: ast.expr) -> bool:
+    node = node.func if isinstance(node, ast.Call) else node
+    name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    if name not in KERNELS:
+        return False
+    found = project.dotted(decl.module, node)
+    return found is None or (isinstance(found, Outside) and not found.name.startswith("torch."))

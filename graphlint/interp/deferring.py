@@ -14,7 +14,7 @@ from graphlint.interp.record import Deferred, Effect
 from graphlint.outline import mentions
 from graphlint.project import FunctionDecl
 from graphlint.syntax import walk
-from graphlint.values import Instance
+from graphlint.values import Instance, Value
 
 HANGING = "register_f"
 """What the text of a function holds that registers a hook of most kinds."""
@@ -64,6 +64,13 @@ def _hangs(frame: Frame, node: ast.expr) -> bool:
             declared = frame.machine.project.lookup(frame.module, name)
             return isinstance(declared, FunctionDecl) and hangs(declared)
     return False
+
+
+def all_parts(frame: Frame, module: Value) -> Value | None:
+    """Any one of the modules below a module; None if none is known."""
+    from graphlint.interp.parts import below  # here because few functions hang hooks on parts
+
+    return below(frame, module)
 
 
 def hangs(decl: FunctionDecl) -> bool:

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 from graphlint.events import HostToDevice
 from graphlint.interp import untraced
 from graphlint.interp.annotations import annotated
-from graphlint.interp.deferring import hangs
+from graphlint.interp.deferring import all_parts, hangs
 from graphlint.interp.dispatch import ATTRIBUTES, apply, attribute, register
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import first, function, module_method
 from graphlint.interp.mutation import is_building, set_named
 from graphlint.interp.objects import class_member, is_module, record_of, store_attribute
-from graphlint.interp.parts import all_parts, hang_on_each
 from graphlint.interp.placement import place_named, sure_named
 from graphlint.interp.record import Deferred
 from graphlint.interp.relocation import moved
@@ -120,8 +119,7 @@ def children(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST)
 
 
 def _any_part(frame: Frame, receiver: Value) -> Value:
-    found = all_parts(frame, receiver) if frame.decl is not None and hangs(frame.decl) else None
-    return submodule(frame, receiver) if found is None else found
+    return (frame.decl is not None and hangs(frame.decl) and all_parts(frame, receiver)) or submodule(frame, receiver)
 
 
 @module_method("named_modules", "named_children")
@@ -386,6 +384,8 @@ def over_modules(frame: Frame, receiver: Value, arguments: Arguments, node: ast.
             if not isinstance(each, Unknown):
                 apply(frame, function, Arguments((each,)), node)
     elif function is not None:
+        from graphlint.interp.parts import hang_on_each  # here because few hooks are hung by `apply`
+
         hang_on_each(frame, function, receiver, node)
     return receiver
 

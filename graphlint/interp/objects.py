@@ -22,7 +22,6 @@ from graphlint.interp.makers import passed
 from graphlint.interp.members import is_counter, is_flipped, late_writers
 from graphlint.interp.naming import is_host
 from graphlint.interp.record import Record, as_brought
-from graphlint.interp.refilled import refilled
 from graphlint.interp.room import DEEPEST_CONSTRUCTION
 from graphlint.interp.taken_along import along
 from graphlint.outline import mentions
@@ -160,6 +159,8 @@ def _attribute(frame: Frame, value: Instance, record: Record, name: str, node: a
     found = _written(machine, value, record, name)
     if found is not None:
         if type(found) in (Tensor, Union) and (frame.recording or not record.building):
+            from graphlint.interp.refilled import refilled  # here because not every object holds tensors
+
             found = refilled(machine, value.decl, name, found)
         kept = isinstance(found, (Seq, Table)) or is_followed(machine, value, name)
         return (found, key if kept else ""), True

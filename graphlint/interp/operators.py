@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any
 
 from graphlint.interp import specials
-from graphlint.interp.broadcast import highest_rank, product_rank
 from graphlint.interp.conditions import test
 from graphlint.interp.frame import Frame, State, expression
 from graphlint.interp.frozen import note_formatted, note_frozen, note_repeated
@@ -296,3 +295,18 @@ def eval_walrus(frame: Frame, node: ast.NamedExpr) -> Value:
     if isinstance(node.target, ast.Name):
         frame.env[node.target.id] = value
     return value
+
+
+def highest_rank(*values: Value) -> int | None:
+    """The rank after broadcasting."""
+    ranks = [value.rank for value in values if isinstance(value, Tensor)]
+    if any(rank is None for rank in ranks) or any(isinstance(value, Unknown) for value in values):
+        return None
+    return max((rank for rank in ranks if rank is not None), default=None)
+
+
+def product_rank(left: Value, right: Value) -> int | None:
+    """The rank of a matrix product: a vector on either side takes a dimension away (documentation of `torch.matmul`)."""
+    highest = highest_rank(left, right)
+    vectors = [isinstance(value, Tensor) and value.rank == 1 for value in (left, right)]
+    return None if highest is None else max(highest - sum(vectors), 0) if any(vectors) else highest

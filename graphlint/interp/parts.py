@@ -12,14 +12,13 @@ from collections.abc import Iterator
 from graphlint.interp.deferring import hangs
 from graphlint.interp.dispatch import apply
 from graphlint.interp.frame import Frame
-from graphlint.interp.handlers import method
 from graphlint.interp.objects import record_of
 from graphlint.values import Arguments, ExternalObject, Function, Instance, Seq, Table, Value, join_all, members
 
 MOST_PARTS = 48
 
 
-def all_parts(frame: Frame, module: Value) -> Value | None:
+def below(frame: Frame, module: Value) -> Value | None:
     """Any one of the modules below a module; None if none is known."""
     found: dict[Value, None] = {}
     waiting = list(members(module))
@@ -41,13 +40,6 @@ def _held(frame: Frame, module: Value) -> Iterator[Value]:
             yield from (each for each in members(value) if isinstance(each, (Instance, ExternalObject, Seq, Table)))
 
 
-@method(Seq, "modules")
-def modules_of_list(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
-    """Of a list of modules, what it holds, one after the other; where hooks are hung on them, what these hold as well."""
-    found = all_parts(frame, receiver) if frame.decl is not None and hangs(frame.decl) else None
-    return receiver if found is None else Seq("iter", None, found)
-
-
 def hang_on_each(frame: Frame, function: Value, module: Value, node: ast.AST) -> None:
     """`model.apply(watch)`, where `watch` registers a hook on the module that it is given."""
     if not isinstance(function, Function) or not hangs(function.decl) or not isinstance(node, ast.Call):
@@ -56,7 +48,7 @@ def hang_on_each(frame: Frame, function: Value, module: Value, node: ast.AST) ->
         return
     owner = node.func.value
     some = ast.copy_location(ast.Subscript(owner, ast.copy_location(ast.Constant(0), node), ast.Load()), node)
-    for given, value in ((some, all_parts(frame, module)), (owner, module)):
+    for given, value in ((some, below(frame, module)), (owner, module)):
         if value is not None:
             for each in members(value):
                 apply(frame, function, Arguments((each,)), ast.copy_location(ast.Call(node.args[0], [given], []), node))

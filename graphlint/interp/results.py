@@ -8,10 +8,9 @@ from graphlint.effects import grammar
 from graphlint.effects.conditions import evaluate
 from graphlint.effects.grammar import Row
 from graphlint.effects.table import lookup
-from graphlint.interp.broadcast import highest_rank
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
-from graphlint.interp.operators import place_of, promoted, role_of, role_on_host, surest
+from graphlint.interp.operators import highest_rank, place_of, promoted, role_of, role_on_host, surest
 from graphlint.interp.placement import default_place, default_sure, placed
 from graphlint.types import Confidence, Target
 from graphlint.values import (
