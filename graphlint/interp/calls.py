@@ -224,16 +224,10 @@ def _of_modules(receiver: Value, name: str) -> MethodHandler | None:
     return MODULE_METHODS.get(name) if holds else None
 
 
-def _is_misfit(name: str, arguments: Arguments) -> bool:
-    from graphlint.interp.misfits import is_misfit  # here because few tensors are only guessed
-
-    return is_misfit(name, arguments)
-
-
 @register(CALLS, Method)
 def call_method(frame: Frame, callee: Method, arguments: Arguments, node: ast.AST) -> Value:
     receiver = callee.receiver
-    if isinstance(receiver, Tensor) and not (receiver == SOMEWHERE and _is_misfit(callee.name, arguments)):
+    if isinstance(receiver, Tensor) and not (receiver == SOMEWHERE and torch_calls.is_misfit(callee.name, arguments)):
         return torch_calls.call_tensor_method(frame, receiver, callee.name, arguments, node)
     handler = METHODS.get((type(receiver), callee.name)) or _of_modules(receiver, callee.name)
     if handler is not None:

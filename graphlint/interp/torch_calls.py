@@ -41,6 +41,13 @@ SPECIAL: dict[str, Special] = {}
 """Calls whose overloads no row can spell, by canonical name; `transfers` fills it."""
 
 
+def is_misfit(name: str, arguments: Arguments) -> bool:
+    """Whether no tensor has a method that takes these arguments."""
+    from graphlint.interp.misfits import is_misfit as asked  # here because few tensors are only guessed
+
+    return asked(name, arguments)
+
+
 def call_row(
     frame: Frame,
     name: str,
