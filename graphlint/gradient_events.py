@@ -30,9 +30,10 @@ class DifferentiatedTwice(Event):
 
 @fact
 class LazyParameters(Event):
-    """A lazy module gets its parameters in a region."""
+    """A lazy module gets its parameters in a region; or, where it `is_scale`, a gradient scaler its scale."""
 
     callee: str
+    is_scale: bool = False
 
 
 @fact

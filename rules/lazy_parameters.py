@@ -47,6 +47,12 @@ from graphlint.types import Finding
 
 @rule("GL532", on=LazyParameters, predicts="stale")
 def lazy_parameters(event: LazyParameters) -> Finding | None:
+    if event.is_scale:
+        return finding(
+            event,
+            f"`{event.callee}` is the first loss of its scaler, in the region: every replay sets the scale back",
+            help="scale a loss once in the warm-up, before the capture",
+        )
     return finding(
         event,
         f"`{event.callee}` makes the parameters of a lazy module in the region, so every replay makes them anew",

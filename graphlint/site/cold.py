@@ -3,7 +3,7 @@
 Measured on an H200 with torch 2.11 and Triton 3.6: a first backward pass of linear layers, convolutions and attention is
 refused however often they were called without one (`CUBLAS_STATUS_NOT_INITIALIZED`: autograd's thread has its own handles);
 a kernel with one configuration is captured at its first launch, one with several refused; a lazy layer is captured, and
-every replay gives it new random weights.
+every replay gives it new random weights.  A `GradScaler` makes its scale with its first loss (torch 2.13, `scale`).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from graphlint.events import Event
 from graphlint.gradient_events import LazyParameters
 from graphlint.site.acts import Act, Verb
+from graphlint.site.construct import argument, constant
 from graphlint.site.story import Story, region, tell
 from graphlint.site.things import Kind, Thing
 from graphlint.site.warmup import is_known, is_warm, needs_handle, runs_elsewhere
@@ -116,3 +117,32 @@ def _fills(act: Act, layer: Thing) -> bool:
     if act.verb is Verb.CALL:
         return act.thing is layer
     return act.verb is Verb.READ and act.thing.kind in HANDING and any(part is layer for part in act.thing.family())
+
+
+def scaled(story: Story) -> Told:
+    """The first loss of a gradient scaler: its scale is made there, and made anew where a replay runs that again."""
+    for captured in story.captures:
+        told: set[int] = set()
+        for index, act in story.between(captured.begin, captured.end, Verb.METHOD):
+            scaler = act.thing
+            if scaler.kind is not Kind.SCALER or act.name != "scale" or id(scaler) in told or not is_known(scaler):
+                continue
+            told.add(id(scaler))
+            if constant(argument(scaler, "enabled")) is False or not _is_updated(story, index, scaler):
+                continue
+            if not any(_may_scale(each, scaler) for each in story.acts[scaler.born : index]):
+                yield region(captured, story.acts), tell(LazyParameters, act, callee=act.text, is_scale=True)
+
+
+def _is_updated(story: Story, index: int, scaler: Thing) -> bool:
+    """Whether the scale is ever moved: of one that stands still, every replay makes the same."""
+    later = story.between(index, len(story.acts), Verb.METHOD)
+    return any(each.thing is scaler and each.name == "update" for _, each in later)
+
+
+def _may_scale(act: Act, scaler: Thing) -> bool:
+    """Whether an act gives a scaler a loss, or hands it to somebody who may."""
+    if act.verb is Verb.METHOD and act.thing is scaler:
+        return act.name == "scale" or act.name.startswith("_lazy_init")
+    is_handed = act.verb is Verb.READ and act.thing.kind in (*HANDING, Kind.SCALER, Kind.CONTAINER)
+    return is_handed and any(part is scaler for part in act.thing.family())

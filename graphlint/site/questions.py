@@ -81,6 +81,7 @@ QUESTIONS: tuple[Question, ...] = (
     cold.learning,
     cold.tuned,
     cold.lazy,
+    cold.scaled,
     warmup.moves_state,
     left_over.momentum,
     left_over.trained,

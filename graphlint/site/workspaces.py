@@ -15,7 +15,7 @@ from graphlint.site.acts import Act, Frame, Verb, outward
 from graphlint.site.branches import DROPPING, regrows
 from graphlint.site.story import Captured, Story
 from graphlint.site.things import Kind, Thing
-from graphlint.syntax import spelled, walk
+from graphlint.syntax import walk
 
 
 def grown(story: Story, captured: Captured, graphs: Thing) -> Iterator[tuple[Act, list[Act]]]:
@@ -73,9 +73,10 @@ def _misses(story: Story, index: int, replay: int, act: Act) -> list[Act]:
     assert act.slot is not None
     found: dict[ast.AST, Act] = {}
     for _, each in story.between(index, replay, Verb.WRITE):
-        root = each.node.func.value if isinstance(each.node, ast.Call) and isinstance(each.node.func, ast.Attribute) else None
+        called = each.node.func if isinstance(each.node, ast.Call) else None
+        root = called.value if isinstance(called, ast.Attribute) else None
         while isinstance(root, ast.Subscript):
             root = root.value
-        if isinstance(root, ast.Attribute) and root.attr == act.slot.key and spelled(root) and not each.is_maybe:
+        if isinstance(root, ast.Attribute) and root.attr == act.slot.key and not each.is_maybe:
             found.setdefault(each.node, each)
     return list(found.values())
