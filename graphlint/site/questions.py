@@ -39,6 +39,7 @@ from graphlint.site import (
     pending,
     pool_order,
     put_away,
+    replaced,
     state,
     streams,
     swapped,
@@ -57,6 +58,7 @@ Question = Callable[[Story], Iterable[tuple[Region, Event]]]
 QUESTIONS: tuple[Question, ...] = (
     inputs.rebound,
     inputs.entries,
+    replaced.entries,
     inputs.unrefreshed,
     drawn.drawn,
     inputs.dying,

@@ -8,12 +8,16 @@ if "adapter" in inputs:
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
+from graphlint.events import Event
 from graphlint.site.acts import Act, Verb
 from graphlint.site.branches import apart, lets_go
-from graphlint.site.story import Captured, Story
+from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
-from graphlint.syntax import stands_in, walk
+from graphlint.site_events import InputRebound
+from graphlint.syntax import last, stands_in, walk
+from graphlint.types import Region
 
 HOLDERS = (Kind.INSTANCE, Kind.CONTAINER)
 OTHERS = (Kind.CONTAINER, Kind.ANY_ITEM, Kind.UNKNOWN)
@@ -35,6 +39,50 @@ def replaced(story: Story, captured: Captured, index: int, act: Act) -> Thing | 
     if not read or _is_refilled(story, captured, index, read):
         return None
     return before
+
+
+def entries(story: Story) -> Iterator[tuple[Region, Event]]:
+    """Entries that are replaced by whatever is no tensor, where the graph reads tensors inside such an entry."""
+    for captured in story.captures:
+        inner = [thing for thing in captured.inputs.values() if thing.kind is Kind.CONTAINER]
+        for index, act in story.between(captured.end, len(story.acts), Verb.BIND) if inner else ():
+            held = [each for each in inner if act.slot is not None and _has(captured, act.slot.holder, each)]
+            is_any = act.slot is not None and act.slot.key == "[*]" and act.thing.kind in OTHERS
+            if not is_any or not held or not _is_no_tensor(act) or story.next_replay(captured, index) is None:
+                continue
+            read = {id(thing.owner) for slot, thing in captured.inputs.items() if slot.holder in held and _is_data(thing)}
+            since = max((at for at in story.replays(captured) if at < index), default=captured.end)
+            if read and not _is_refilled(story, captured, since, read | set(map(id, held))):
+                target = ast.unparse(act.node.targets[0]) if isinstance(act.node, ast.Assign) else act.text
+                yield region(captured, story.acts), tell(InputRebound, act, target=target, place="entry", is_host=False)
+
+
+def _has(captured: Captured, holder: object, inner: Thing) -> bool:
+    return any(slot.holder is holder and thing is inner for slot, thing in captured.inputs.items())
+
+
+def _is_no_tensor(act: Act) -> bool:
+    """Whether an act stands where a condition says that what it binds is no tensor, and nothing else."""
+    around = [
+        each
+        for each in (walk(act.frame.body) if act.frame.body is not None else ())
+        if isinstance(each, ast.If) and (stands_in(each.body, act.node) or stands_in(each.orelse, act.node))
+    ]
+    said = [(_asks_tensor(each.test), stands_in(each.body, act.node)) for each in around]
+    return bool(said) and all(asks is not None and asks is not holds for asks, holds in said)
+
+
+def _asks_tensor(test: ast.expr) -> bool | None:
+    """True for what holds of tensors only, False for its opposite, None for anything else."""
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            found = _asks_tensor(inner)
+            return None if found is None else not found
+        case ast.Call(func=ast.Attribute(attr="is_tensor") | ast.Name(id="is_tensor")):
+            return True
+        case ast.Call(func=ast.Name(id="isinstance"), args=[_, kind]) if last(kind) == "Tensor":
+            return True
+    return None
 
 
 def _is_data(thing: Thing) -> bool:
