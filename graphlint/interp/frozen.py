@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from graphlint.events import FrozenScalar, HostArgument, HostFormat
 from graphlint.interp.frame import Frame
 from graphlint.site_events import GrowingState
-from graphlint.syntax import spelled, walk
+from graphlint.syntax import spelled, stands_in, walk
 from graphlint.types import Confidence, Target
 from graphlint.values import MOVED, REFILLED, Number, Origin, Place, SliceValue, Tensor, Value, members, tensors_in
 
@@ -115,3 +115,21 @@ def moves(value: Value) -> bool:
 def taken(owner: Tensor, found: Value) -> Value:
     """What a position that calls move on takes out of a tensor: on the host, another number in every call."""
     return found.replace(role=MOVED) if owner.place is Place.HOST and type(found) is Tensor else found
+
+
+def note_read_out(frame: Frame, value: Value | None, node: ast.AST) -> None:
+    """`gain.item()` of a host tensor that a region is given: the number is the one of the capture.
+
+    What a condition asks for may only be checked, and says nothing of what is computed.
+    """
+    given = [each for each in tensors_in(value) if each.place is Place.HOST and each.role in CHANGING] if value else []
+    if given and max(each.sure for each in given) > Confidence.POSSIBLE and not _is_checked(frame, node):
+        live, frame.live = frame.live, frame.live & Target.GRAPH
+        frame.emit(FrozenScalar, node, max(each.sure for each in given), what="host tensor")
+        frame.live = live
+
+
+def _is_checked(frame: Frame, node: ast.AST) -> bool:
+    decl = frame.summary.decl
+    asked = [each for kind in (ast.If, ast.Assert) for each in decl.every(kind)] if decl is not None else []
+    return any(stands_in((each.test,), node) for each in asked)

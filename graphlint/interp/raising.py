@@ -70,6 +70,10 @@ def _ask_host(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AS
         with facts.anywhere():
             if happens(effect, facts, frame.machine.told.torch):
                 untraced.split(frame, node, max(hosted), short(row))
+    if hosted and row.name == "torch.Tensor.item":
+        from graphlint.interp.frozen import note_read_out  # few regions read host tensors
+
+        note_read_out(frame, facts.value("self"), node)
     return bool(hosted)
 
 
