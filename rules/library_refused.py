@@ -26,6 +26,7 @@ from graphlint.rule import finding, rule
 from graphlint.types import Finding
 
 CURES = {
+    "says `capturable=False`": 'set `group["capturable"] = True` in every group behind `load_state_dict`',
     "not made with `capturable=True`": "make the optimizer with `capturable=True`",
     "makes its handle on first use": "run it once before the capture, as a warm-up on a side stream does",
     "takes no other seed": "seed outside the region; register a generator with the graph for draws that must repeat",

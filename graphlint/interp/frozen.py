@@ -131,5 +131,7 @@ def note_read_out(frame: Frame, value: Value | None, node: ast.AST) -> None:
 
 def _is_checked(frame: Frame, node: ast.AST) -> bool:
     decl = frame.summary.decl
-    asked = [each for kind in (ast.If, ast.Assert) for each in decl.every(kind)] if decl is not None else []
-    return any(stands_in((each.test,), node) for each in asked)
+    if decl is None:
+        return False
+    asked = [*(each.test for each in decl.every(ast.If)), *(each.test for each in decl.every(ast.Assert))]
+    return any(stands_in((each,), node) for each in asked)

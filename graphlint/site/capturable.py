@@ -1,15 +1,15 @@
-"""Optimizers that are made for captures and are never captured."""
+"""Optimizers that are made for captures and are never captured, or that are told otherwise by a state they load."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from graphlint.events import Event
+from graphlint.events import Event, LibraryRefused
 from graphlint.gradient_events import CapturableUnused
 from graphlint.site.acts import Act, Verb
 from graphlint.site.construct import argument, constant
-from graphlint.site.story import Story, region, tell
-from graphlint.site.things import Kind
+from graphlint.site.story import Captured, Story, region, tell
+from graphlint.site.things import Kind, Thing
 from graphlint.types import Region
 
 
@@ -38,3 +38,52 @@ def _is_captured(story: Story, step: Act) -> bool:
         if _steps(act) and act.thing.node is step.thing.node and story.is_captured(index):
             return True
     return "torch.compile" in step.frame.module.source.text
+
+
+LOADED = "the state that it loaded says `capturable=False`"
+
+
+def lost(story: Story) -> Iterator[tuple[Region, Event]]:
+    """Captured steps of an optimizer that took its options from one that was made without `capturable=True`.
+
+    `load_state_dict` replaces the options of the groups by those of the state (torch 2.13).
+    """
+    if "capturable" not in story.module.source.text:
+        return
+    for captured in story.captures:
+        for _, act in story.between(captured.begin, captured.end, Verb.METHOD):
+            is_made_for_it = _steps(act) and constant(argument(act.thing, "capturable")) is True
+            if is_made_for_it and _is_loaded_plain(story, captured, act.thing):
+                yield region(captured, story.acts), tell(LibraryRefused, act, call="step", why=LOADED)
+
+
+def _is_loaded_plain(story: Story, captured: Captured, optimizer: Thing) -> bool:
+    """Whether the last state that an optimizer loads before a capture is one of an optimizer without the option."""
+    before = list(story.between(optimizer.born, captured.begin, Verb.METHOD, Verb.BIND))
+    loads = [
+        (at, each)
+        for at, each in before
+        if each.verb is Verb.METHOD and each.name == "load_state_dict" and each.thing is optimizer
+    ]
+    if not loads:
+        return False
+    at, load = loads[-1]
+    turned = any(
+        each.slot is not None and "capturable" in each.slot.key
+        for index, each in before
+        if each.verb is Verb.BIND and index > at
+    )
+    source = _source(load.other)
+    if turned or load.is_maybe or source is None or source.name != optimizer.name:
+        return False
+    given = argument(source, "capturable")
+    return given is None or constant(given) is False
+
+
+def _source(state: Thing | None) -> Thing | None:
+    """The optimizer whose state something is, or a copy of."""
+    for _ in range(3):
+        if state is None or state.kind is Kind.OPTIMIZER:
+            return state
+        state = state.made_by[0] if state.made_by else state.base
+    return None

@@ -45,7 +45,10 @@ def method(walker: Walker, receiver: Thing, name: str, places: Places, names: Na
         case Kind.STREAM if name == "record_event":
             return places[0] if places else walker.thing(Kind.EVENT, node)
     walker.read(node, *places, *names.values(), name="argument")
-    return walker.thing(Kind.UNKNOWN, node)
+    given = walker.thing(Kind.UNKNOWN, node)
+    if receiver.kind is Kind.OPTIMIZER and name == "state_dict":
+        given.made_by = (receiver,)
+    return given
 
 
 def _module(walker: Walker, module: Thing, name: str, places: Places, node: ast.Call) -> Thing:

@@ -106,6 +106,7 @@ QUESTIONS: tuple[Question, ...] = (
     fp8.left,
     graphed_order.disordered,
     capturable.unused,
+    capturable.lost,
     differentiated.twice,
     inference.outside,
     loaders.threads,
