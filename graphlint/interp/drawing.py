@@ -17,9 +17,10 @@ from graphlint.effects.table import happens
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
 from graphlint.interp.members import late_writers
+from graphlint.interp.placement import place_named
 from graphlint.source import lines
 from graphlint.syntax import last
-from graphlint.values import ExternalObject, Instance, Nothing, members
+from graphlint.values import ExternalObject, Instance, Nothing, Place, members
 
 GENERATOR = "torch.Generator"
 
@@ -48,3 +49,9 @@ def _is_called_for(frame: Frame, attribute: ast.Attribute) -> bool:
             if any(said in line for module in {decl.module, frame.module} for line in lines(module.source)):
                 return True
     return False
+
+
+def may_be_on_host(facts: Facts) -> bool:
+    """Whether one of several devices that a draw may be given is the host: a generator there is no concern of a graph."""
+    named = (place_named(each) for each in members(facts.value("device") or Nothing()) if not isinstance(each, Nothing))
+    return any(place is Place.HOST for place in named)
