@@ -16,11 +16,12 @@ from graphlint.effects.grammar import Effect
 from graphlint.effects.table import happens
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
+from graphlint.interp.handlers import first
 from graphlint.interp.members import late_writers
 from graphlint.interp.placement import place_named
 from graphlint.source import lines
 from graphlint.syntax import last
-from graphlint.values import ExternalObject, Instance, Nothing, Place, members
+from graphlint.values import DeviceValue, ExternalObject, Instance, Nothing, Place, Unknown, Value, members
 
 GENERATOR = "torch.Generator"
 
@@ -55,3 +56,13 @@ def may_be_on_host(facts: Facts) -> bool:
     """Whether one of several devices that a draw may be given is the host: a generator there is no concern of a graph."""
     named = (place_named(each) for each in members(facts.value("device") or Nothing()) if not isinstance(each, Nothing))
     return any(place is Place.HOST for place in named)
+
+
+def device_of(generator: ExternalObject) -> Value:
+    """The device that a generator was made for: the host, unless another one was named."""
+    made = generator.arguments
+    if made is None:
+        return Unknown()
+    given = first(made, 0, "device")
+    place = Place.HOST if given is None else place_named(given)
+    return DeviceValue(place) if place is Place.HOST else Unknown()

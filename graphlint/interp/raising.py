@@ -26,6 +26,7 @@ from graphlint.values import (
     Instance,
     Place,
     Tensor,
+    Text,
     Union,
     members,
     tensors_in,
@@ -197,7 +198,7 @@ def _generator(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.A
             from graphlint.interp import drawing  # here because hardly any code keeps generators of its own
 
             sure = Confidence.LIKELY if drawing.is_filled(frame, effect, facts, given) else sure
-        if type(facts.value("device")) is Union:
+        if type(facts.value("device")) in (Union, Text):
             from graphlint.interp import drawing  # here because hardly any code chooses where it draws
 
             sure = Confidence.POSSIBLE if drawing.may_be_on_host(facts) else sure

@@ -80,6 +80,10 @@ def object_attribute(frame: Frame, owner: ExternalObject, name: str, node: ast.A
     """An attribute of an object from outside: parameters of torch modules are on the device."""
     row = lookup(f"{owner.name}.{name}")
     if row is not None:
+        if row.name == "torch.Generator.device":
+            from graphlint.interp.drawing import device_of  # here because hardly any code asks for it
+
+            return device_of(owner)
         if row.attribute:
             return result(frame, row, row.result, Facts(frame, row, Arguments((), (("self", owner),)), None, owner))
         return Method(owner, name)
