@@ -44,7 +44,7 @@ How to fix: capture the step as well, or leave `capturable` out.
 
 from __future__ import annotations
 
-from graphlint.gradient_events import CapturableUnused
+from graphlint.around_events import CapturableUnused
 from graphlint.rule import finding, rule
 from graphlint.types import Finding
 

@@ -36,8 +36,8 @@ How to fix: make groups before the capture, and issue one collective of each; se
 
 from __future__ import annotations
 
+from graphlint.around_events import ColdCommunicator
 from graphlint.rule import finding, rule
-from graphlint.stream_events import ColdCommunicator
 from graphlint.types import Finding
 
 

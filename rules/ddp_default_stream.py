@@ -45,8 +45,8 @@ How to fix: make the DDP model, and warm it up, inside `with torch.cuda.stream(s
 
 from __future__ import annotations
 
+from graphlint.around_events import DdpOnDefaultStream
 from graphlint.rule import finding, rule
-from graphlint.stream_events import DdpOnDefaultStream
 from graphlint.types import Finding
 
 

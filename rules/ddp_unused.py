@@ -56,8 +56,8 @@ How to fix: remove or freeze what is not used, and leave `find_unused_parameters
 
 from __future__ import annotations
 
+from graphlint.around_events import DdpUnused
 from graphlint.rule import finding, rule
-from graphlint.stream_events import DdpUnused
 from graphlint.types import Finding
 
 

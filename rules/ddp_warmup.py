@@ -47,8 +47,8 @@ How to fix: run the whole step, backward included, at least eleven times before 
 
 from __future__ import annotations
 
+from graphlint.around_events import WarmupTooShort
 from graphlint.rule import finding, rule
-from graphlint.stream_events import WarmupTooShort
 from graphlint.types import Finding
 
 

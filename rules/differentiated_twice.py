@@ -34,7 +34,7 @@ How to fix: take that term from the module itself, or capture the whole step, bo
 
 from __future__ import annotations
 
-from graphlint.gradient_events import DifferentiatedTwice
+from graphlint.around_events import DifferentiatedTwice
 from graphlint.rule import finding, rule
 from graphlint.types import Finding
 

@@ -32,7 +32,7 @@ How to fix: make the sample with `requires_grad=True` wherever the live input wi
 
 from __future__ import annotations
 
-from graphlint.gradient_events import GradientsCut
+from graphlint.around_events import GradientsCut
 from graphlint.rule import finding, rule
 from graphlint.types import Finding
 

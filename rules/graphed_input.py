@@ -28,7 +28,7 @@ How to fix: pad the input to the shape of the sample and cut the result, or grap
 
 from __future__ import annotations
 
-from graphlint.gradient_events import GraphedOtherInput
+from graphlint.around_events import GraphedOtherInput
 from graphlint.rule import finding, rule
 from graphlint.types import Finding
 

@@ -43,7 +43,7 @@ How to fix: pass the callables in the order in which a step calls them, or graph
 
 from __future__ import annotations
 
-from graphlint.gradient_events import GraphedOutOfOrder
+from graphlint.around_events import GraphedOutOfOrder
 from graphlint.rule import finding, rule
 from graphlint.types import Finding
 

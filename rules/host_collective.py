@@ -39,8 +39,8 @@ How to fix: make the group with `nccl`, or issue the collective behind the repla
 
 from __future__ import annotations
 
+from graphlint.around_events import HostCollective
 from graphlint.rule import finding, rule
-from graphlint.stream_events import HostCollective
 from graphlint.types import Finding
 
 

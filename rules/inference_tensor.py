@@ -36,7 +36,7 @@ How to fix: make the inputs outside the mode, replay inside it, or use `torch.no
 
 from __future__ import annotations
 
-from graphlint.gradient_events import InferenceTensor
+from graphlint.around_events import InferenceTensor
 from graphlint.rule import finding, rule
 from graphlint.types import Finding
 

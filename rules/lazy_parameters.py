@@ -40,7 +40,7 @@ How to fix: call the module once before the capture.
 
 from __future__ import annotations
 
-from graphlint.gradient_events import LazyParameters
+from graphlint.around_events import LazyParameters
 from graphlint.rule import finding, rule
 from graphlint.types import Finding
 

@@ -40,8 +40,8 @@ How to fix: keep what is captured on the GPU, and offload other parts.
 
 from __future__ import annotations
 
+from graphlint.around_events import Offloaded
 from graphlint.rule import finding, rule
-from graphlint.stream_events import Offloaded
 from graphlint.types import Finding
 
 

@@ -42,8 +42,8 @@ How to fix: make the GPU current (`torch.cuda.set_device`), and give each GPU a 
 
 from __future__ import annotations
 
+from graphlint.around_events import OtherDevice
 from graphlint.rule import finding, rule
-from graphlint.stream_events import OtherDevice
 from graphlint.types import Finding
 
 

@@ -33,8 +33,8 @@ How to fix: issue the same collectives in the same order on all ranks of a group
 
 from __future__ import annotations
 
+from graphlint.around_events import RankBranch
 from graphlint.rule import finding, rule
-from graphlint.stream_events import RankBranch
 from graphlint.types import Finding
 
 

@@ -52,8 +52,8 @@ How to fix: a pool for each, or `wait_stream` between the replays.
 
 from __future__ import annotations
 
+from graphlint.around_events import ReplaysAtOnce
 from graphlint.rule import finding, rule
-from graphlint.stream_events import ReplaysAtOnce
 from graphlint.types import Finding
 
 

@@ -33,7 +33,7 @@ How to fix: call it inside `fp8_autocast`, and pass `is_first_microbatch`.
 
 from __future__ import annotations
 
-from graphlint.gradient_events import Fp8Left
+from graphlint.around_events import Fp8Left
 from graphlint.rule import finding, rule
 from graphlint.types import Finding
 

@@ -28,8 +28,8 @@ How to fix: read the result inside, or wait for it there with `wait_tensor`.
 
 from __future__ import annotations
 
+from graphlint.around_events import UnreadCollective
 from graphlint.rule import finding, rule
-from graphlint.stream_events import UnreadCollective
 from graphlint.types import Finding
 
 

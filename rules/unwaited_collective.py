@@ -35,8 +35,8 @@ for does no harm as long as nothing in the region reads the tensor: a replay end
 
 from __future__ import annotations
 
+from graphlint.around_events import UnwaitedCollective
 from graphlint.rule import finding, rule
-from graphlint.stream_events import UnwaitedCollective
 from graphlint.types import Finding
 
 

@@ -38,8 +38,8 @@ How to fix: use the current stream; give a library `torch.cuda.current_stream().
 
 from __future__ import annotations
 
+from graphlint.around_events import WorkNotCaptured
 from graphlint.rule import finding, rule
-from graphlint.stream_events import WorkNotCaptured
 from graphlint.types import Finding
 
 

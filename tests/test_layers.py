@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 LAYERS = (
     ("graphlint", "digest", "frames", "record", "types", "later", "errors", "case"),
-    ("events", "gradient_events", "site_events", "stream_events"),
+    ("events", "around_events", "site_events"),
     ("notebook", "syntax", "platforms", "roots", "asked", "source", "outline"),
     ("discover", "options", "config", "perfile", "forked", "spread", "generated", "misnamed"),
     ("modules", "project", "ledger"),

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from graphlint.around_events import ReplaysAtOnce
 from graphlint.events import Event
 from graphlint.site.acts import Act, Verb
 from graphlint.site.pool_order import sharing
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.streams import orders, stream_of
-from graphlint.stream_events import ReplaysAtOnce
 from graphlint.types import Region
 
 

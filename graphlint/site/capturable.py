@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from graphlint.around_events import CapturableUnused
 from graphlint.events import Event, LibraryRefused
-from graphlint.gradient_events import CapturableUnused
 from graphlint.site.acts import Act, Verb
 from graphlint.site.construct import argument, constant
 from graphlint.site.story import Captured, Story, region, tell

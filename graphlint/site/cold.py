@@ -11,8 +11,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from graphlint.around_events import LazyParameters
 from graphlint.events import Event
-from graphlint.gradient_events import LazyParameters
 from graphlint.site.acts import Act, Verb
 from graphlint.site.construct import argument, constant
 from graphlint.site.story import Story, region, tell

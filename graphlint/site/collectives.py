@@ -8,12 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from graphlint.events import Event
-from graphlint.site.acts import Act, Verb, text
-from graphlint.site.outputs import computes
-from graphlint.site.story import Captured, Story, region, tell
-from graphlint.site.things import Kind, Thing
-from graphlint.stream_events import (
+from graphlint.around_events import (
     ColdCommunicator,
     DdpOnDefaultStream,
     RankBranch,
@@ -21,6 +16,11 @@ from graphlint.stream_events import (
     UnwaitedCollective,
     WarmupTooShort,
 )
+from graphlint.events import Event
+from graphlint.site.acts import Act, Verb, text
+from graphlint.site.outputs import computes
+from graphlint.site.story import Captured, Story, region, tell
+from graphlint.site.things import Kind, Thing
 from graphlint.types import Region
 
 Told = Iterator[tuple[Region, Event]]

@@ -10,12 +10,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from graphlint.around_events import OtherDevice
 from graphlint.events import Event
 from graphlint.site.acts import Act, Layer
 from graphlint.site.construct import argument
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind
-from graphlint.stream_events import OtherDevice
 from graphlint.syntax import last, last_called, walk
 from graphlint.types import Region
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from graphlint.around_events import DifferentiatedTwice
 from graphlint.events import Event
-from graphlint.gradient_events import DifferentiatedTwice
 from graphlint.site.acts import Act, Verb
 from graphlint.site.compiled import has_graphs, of_compiled
 from graphlint.site.graphed import graphed_region

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from graphlint.around_events import Fp8Left
 from graphlint.events import Event
-from graphlint.gradient_events import Fp8Left
 from graphlint.site.acts import Act, Verb
 from graphlint.site.graphed import graphed_region
 from graphlint.site.story import Story, tell

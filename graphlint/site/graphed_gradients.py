@@ -10,8 +10,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from graphlint.around_events import GradientsCut
 from graphlint.events import Event
-from graphlint.gradient_events import GradientsCut
 from graphlint.project import ClassDecl
 from graphlint.site.acts import Verb
 from graphlint.site.construct import argument, constant

@@ -10,8 +10,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from graphlint.around_events import GraphedOtherInput
 from graphlint.events import Event
-from graphlint.gradient_events import GraphedOtherInput
 from graphlint.site.acts import Verb
 from graphlint.site.graphed import graphed_region
 from graphlint.site.graphed_gradients import FACTORIES, MOVES, samples

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from graphlint.around_events import GraphedOutOfOrder
 from graphlint.events import Event
-from graphlint.gradient_events import GraphedOutOfOrder
 from graphlint.site.acts import Act, Verb
 from graphlint.site.branches import apart, excludes
 from graphlint.site.construct import argument

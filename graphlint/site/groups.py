@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from graphlint.around_events import DdpOnDefaultStream, DdpUnused, HostCollective, WarmupTooShort
 from graphlint.events import Event
 from graphlint.modules import once_a_module
 from graphlint.project import Module
@@ -20,7 +21,6 @@ from graphlint.site.graphed import MAKES, graphed_region
 from graphlint.site.graphed_gradients import unused_layer
 from graphlint.site.story import Story, region, tell
 from graphlint.site.things import Kind, Thing
-from graphlint.stream_events import DdpOnDefaultStream, DdpUnused, HostCollective, WarmupTooShort
 from graphlint.syntax import last_called, walk
 from graphlint.types import Region
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from graphlint.around_events import InferenceTensor
 from graphlint.events import Event
-from graphlint.gradient_events import InferenceTensor
 from graphlint.site.acts import Act, Frame, Verb
 from graphlint.site.inputs import root
 from graphlint.site.learning import is_trained, is_unlearned

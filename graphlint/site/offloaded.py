@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from graphlint.around_events import Offloaded
 from graphlint.events import Event
 from graphlint.site.acts import Act, Verb
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
-from graphlint.stream_events import Offloaded
 from graphlint.types import Region
 
 BY_LIBRARY = frozenset({"cpu_offload", "disk_offload"})

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from graphlint.around_events import WorkNotCaptured
 from graphlint.events import Event, LibraryRefused
 from graphlint.site.acts import Act, Verb
 from graphlint.site.cold import kernel
@@ -17,7 +18,6 @@ from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.streams import left, works
 from graphlint.site.things import Kind, Thing
 from graphlint.site_events import OutsideEvent
-from graphlint.stream_events import WorkNotCaptured
 from graphlint.syntax import last
 from graphlint.types import Region
 
