@@ -21,7 +21,6 @@ from tests.gpu.table import findings, outcome_of, recorded
 
 PAGE = ROOT / "docs" / "ranks.md"
 EXPLAINED = {
-    "GL604-fails": "with sixteen elements the collective was done in time; with four million (`handles.py`) it is not",
     "cold_communicator/groups.py:pair_first_used_inside": (
         "which pairs have sent before is run-time state: warm-ups may send in another file"
     ),
