@@ -19,17 +19,21 @@ Fails:
 
 Captures:
 
+    import copy
+
     import torch
 
     def main(device):
         x = torch.ones(2, 4, device=device, requires_grad=True)
         critic = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1)).to(device)
+        plain = copy.copy(critic)
         graphed = torch.cuda.make_graphed_callables(critic, (x,))
-        grad = torch.autograd.grad(critic(x).sum(), x, create_graph=True)[0]
+        grad = torch.autograd.grad(plain(x).sum(), x, create_graph=True)[0]
         (graphed(x).mean() + grad.square().sum()).backward()
         assert grad.requires_grad
 
-How to fix: take that term from the module itself, or capture the whole step, both passes in it, as one graph.
+How to fix: take that term from a copy with the same parameters that was made before, as graphing changes the module itself;
+or capture the whole step, both passes in it, as one graph.
 """
 
 from __future__ import annotations
@@ -48,5 +52,5 @@ def differentiated_twice(event: DifferentiatedTwice) -> Finding | None:
     return finding(
         event,
         message,
-        help="take this term from the module itself, or capture the whole step as one graph",
+        help="take this term from a `copy.copy` made before the module was graphed, or capture the whole step as one graph",
     )

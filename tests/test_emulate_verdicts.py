@@ -29,6 +29,22 @@ EXPLAINED = {
     "GL808-fails": "compiled code is not emulated",
     "GL808-captures": "compiled code is not emulated",
     "compiled_stale_read/read.py:main": "compiled code is not emulated",
+    "compiled_stale_read/chained.py:main": "compiled code is not emulated",
+    "compiled_stale_read/gradients.py:main": "compiled code is not emulated",
+    "compiled_stale_read/listed.py:main": "compiled code is not emulated",
+    "compiled_overwritten/results.py:one_step": "compiled code is not emulated",
+    "compiled_overwritten/through_helpers.py:main": "compiled code is not emulated",
+    "compiled_overwritten/with_gradients.py:read": "compiled code is not emulated",
+    "graphs_skipped/control_flow.py:regions": "compiled code is not emulated",
+    "graphs_skipped/pending.py:main": "compiled code is not emulated",
+    "graph_misused/dropped.py:deleted": "the emulator holds no graph of the driver, which is what cannot be destroyed",
+    "graph_misused/dropped.py:reset": "the emulator holds no graph of the driver, which is what cannot be destroyed",
+    "graphed_order/stages.py:other_way_round": "the emulator gives no memory to two graphs",
+    "replays_at_once/two_streams.py:at_once": "the emulator replays one graph after the other",
+    "missing_warmup/backward.py:forward_only": "the emulator has no handles of libraries, of which autograd's thread needs its own",
+    "missing_warmup/backward.py:without_gradients": (
+        "the emulator has no handles of libraries, of which autograd's thread needs its own"
+    ),
 }
 
 
