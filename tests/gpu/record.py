@@ -148,6 +148,8 @@ def _again(what: str, plans: Sequence[Plan], options: argparse.Namespace, folder
         return known
     found = _record(run(fresh, options, shared=False), folder)
     targets = {**kept, **{each["target"]: each for each in found["targets"]}}
+    # What crashes in its process says of no machine, and may be all that is run anew.
+    found["machine"] = next((each["machine"] for each in targets.values() if each["machine"]["name"]), found["machine"])
     found["targets"] = [targets[each.target] for each in plans if each.target in targets]
     return _digested(found, folder)
 
