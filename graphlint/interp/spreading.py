@@ -53,7 +53,7 @@ def made(machine: Machine, value: Instance, decl: FunctionDecl, node: ast.expr |
     ):
         return None
     name = node.func.value.id
-    if name == own_name(decl) or name not in spread_names(list(walk(decl.node)), own_name(decl)):
+    if name == own_name(decl) or name not in spread_names(decl.every(ast.For), own_name(decl)):
         return None
     with machine.exploring(value, {}):
         frame = machine.toplevel(decl.module)
