@@ -177,3 +177,22 @@ NESTED = """        def inner():
 )
 def test_only_what_nobody_can_open_is_shut(body: str, opens: bool, check_text: CheckText) -> None:
     assert any(each.code == "GL101" for each in check_text(SWITCHES.format(body=body)).findings) is opens
+
+
+PLANNED = """import flashinfer
+import torch
+
+
+def captured(q, kv, indptr, indices, last):
+    wrapper = flashinfer.BatchDecodeWithPagedKVCacheWrapper(torch.empty(1024, device="cuda"), use_cuda_graph=True)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        wrapper.plan(indptr, indices, last, 8, 8, 64, 16)
+        out = wrapper.run(q, kv)
+    return graph, out
+"""
+
+
+def test_what_only_documentation_says_is_not_certain(check_text: CheckText) -> None:
+    (found,) = check_text(PLANNED).findings
+    assert (found.code, found.confidence) == ("GL309", Confidence.LIKELY)

@@ -31,7 +31,7 @@ written as `conditions` says.  A call whose `when` is not known may have the eff
 it is known to hold, so it is for the rare case that source text hardly ever shows.  TARGET is graph, compile or both,
 versions are torch's: the first that has the effect, and the first that has it no more.  PROVENANCE is one or more of
 `h200-2.11` (measured), `dynamo-2.13` (traced on the CPU), `doc`, `source-2.13`, `catalogue:<row>`, `pytorch#<number>`
-(the change that is meant).
+(the change that is meant).  Of a row that has only `doc`, no finding is certain.
 """
 
 from __future__ import annotations

@@ -50,6 +50,8 @@ def _raise_effect(frame: Frame, row: Row, effect: Effect, facts: Facts, node: as
     sure = _sure(effect, facts)
     if holds is None:
         sure = Confidence.POSSIBLE
+    elif row.provenance == DOCUMENTED:
+        sure = min(sure, Confidence.LIKELY)
     before = frame.live
     frame.live &= effect.targets
     emitter = EMITTERS.get(effect.kind)
@@ -61,6 +63,8 @@ def _raise_effect(frame: Frame, row: Row, effect: Effect, facts: Facts, node: as
 
 SEED_SET = "the seed is set while capturing only"
 """What the table says of calls that set a seed."""
+DOCUMENTED = ("doc",)
+"""How rows are known that nobody measured, and of which no source was read: nothing is certain of them."""
 ASKING = frozenset({"read", "shape"})
 """Effects that host tensors have too, where Dynamo traces them."""
 
