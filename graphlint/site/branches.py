@@ -12,6 +12,12 @@ from graphlint.site.things import Kind
 from graphlint.syntax import TRIES, against_none, last, spelled, stands_in, stored, walk
 
 
+@once_a_module
+def branches(module: Module) -> list[ast.If]:
+    """Every `if` of a file: of many acts it is asked under which of them they stand."""
+    return [each for each in walk(module.source.tree) if isinstance(each, ast.If)]
+
+
 def excludes(one: Act, other: Act) -> bool:
     """Whether two acts stand on the two sides of an `if self.flag:`, of which an object takes one for good."""
     return any(
@@ -22,9 +28,8 @@ def excludes(one: Act, other: Act) -> bool:
 def apart(one: Act, other: Act) -> bool:
     """Whether two acts of one function stand on the two sides of an `if`: what does the one passes the other by."""
     return one.frame.function == other.frame.function and any(
-        isinstance(each, ast.If)
-        and (_parts(one.frame.module, each, one.node, other.node) or _parts(one.frame.module, each, other.node, one.node))
-        for each in walk(one.frame.module.source.tree)
+        _parts(one.frame.module, each, one.node, other.node) or _parts(one.frame.module, each, other.node, one.node)
+        for each in branches(one.frame.module)
     )
 
 
@@ -39,10 +44,8 @@ def _places(act: Act) -> Iterator[tuple[Module, ast.AST]]:
 
 def _parted(module: Module, one: ast.AST, other: ast.AST) -> bool:
     return one is not other and any(
-        isinstance(each, ast.If)
-        and _is_flag(each.test)
-        and (_parts(module, each, one, other) or _parts(module, each, other, one))
-        for each in walk(module.source.tree)
+        _is_flag(each.test) and (_parts(module, each, one, other) or _parts(module, each, other, one))
+        for each in branches(module)
     )
 
 
@@ -78,10 +81,7 @@ def _behind(module: Module) -> dict[ast.If, list[ast.stmt]]:
 
 def happens_once(act: Act) -> bool:
     """Whether an act stands under an `if` about a flag that the same branch turns over: the next round passes it by."""
-    return any(
-        isinstance(each, ast.If) and stands_in(each.body, act.node) and _turned_over(each.test, each.body)
-        for each in walk(act.frame.module.source.tree)
-    )
+    return any(stands_in(each.body, act.node) and _turned_over(each.test, each.body) for each in branches(act.frame.module))
 
 
 def _turned_over(test: ast.expr, body: list[ast.stmt]) -> bool:
@@ -117,8 +117,8 @@ def fills(act: Act) -> bool:
     """Whether an act binds an attribute under an `if` that asks whether it is None still: what is there stays."""
     bound = _set([act.node]) if isinstance(act.node, ast.stmt) else set()
     return any(
-        isinstance(each, ast.If) and stands_in(each.body, act.node) and _lacking(each.test) & bound
-        for each in (walk(act.frame.module.source.tree) if bound else ())
+        stands_in(each.body, act.node) and _lacking(each.test) & bound
+        for each in (branches(act.frame.module) if bound else ())
     )
 
 
@@ -139,11 +139,10 @@ def regrows(act: Act) -> bool:
     """
     bound = _set([act.node]) if isinstance(act.node, ast.stmt) and act.thing.kind is Kind.TENSOR else set()
     return any(
-        isinstance(each, ast.If)
-        and stands_in(each.body, act.node)
-        and any(_is_size_of(part, bound) for part in walk(each.test))
+        stands_in(each.body, act.node)
+        and any(is_size_of(part, bound) for part in walk(each.test))
         and not any(_drops(part) for part in each.body)
-        for each in (walk(act.frame.module.source.tree) if bound else ())
+        for each in (branches(act.frame.module) if bound else ())
     )
 
 
@@ -183,7 +182,8 @@ DROPPING = frozenset({"clear", "reset", "pop"})
 SIZES = frozenset({"size", "numel", "nelement", "shape"})
 
 
-def _is_size_of(node: ast.AST, names: set[str]) -> bool:
+def is_size_of(node: ast.AST, names: set[str]) -> bool:
+    """Whether an expression is the size of something that is spelled so: `self.rows.shape`, `len(rows)`."""
     match node:
         case ast.Attribute(value=held, attr=attr) if attr in SIZES:
             return spelled(held) in names

@@ -205,10 +205,10 @@ def padding(story: Story) -> Told:
 
 
 def _is_part(act: Act, captured: Captured) -> bool:
-    cut = _cut(act)
-    if not act.is_partial or id(act.thing.owner) not in captured.reads or cut is None:
+    if not act.is_partial or id(act.thing.owner) not in captured.reads:
         return False
-    return cut.lower is None or not _is_constant(act)
+    cut = _cut(act)
+    return cut is not None and (cut.lower is None or not _is_constant(act))
 
 
 PLACING = frozenset({

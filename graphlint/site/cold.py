@@ -67,16 +67,16 @@ def _is_unseen(act: Act) -> bool:
 def tuned(story: Story) -> Told:
     """The first launch of a Triton kernel that tries its configurations out."""
     for captured in story.captures:
-        before = story.acts[: captured.begin]
-        known = {id(kernel(act)) for act in before}
+        inside = (act for _, act in story.between(captured.begin, captured.end, Verb.CALL))
+        launches = [act for act in inside if (launched := kernel(act)) is not None and _is_tuned(launched)]
+        before = story.acts[: captured.begin] if launches else []
         unseen = any(act.verb is Verb.READ and act.thing.kind in HANDING for act in before)
         if captured.region is not None or unseen or any(act.verb is Verb.CALL and _is_unseen(act) for act in before):
             continue
-        for _, act in story.between(captured.begin, captured.end, Verb.CALL):
-            launched = kernel(act)
-            if launched is not None and id(launched) not in known and _is_tuned(launched):
-                yield region(captured, story.acts), tell(WarmupMissing, act, callee=act.text, why=TUNED)
-                break
+        known = {id(kernel(act)) for act in before}
+        first = next((act for act in launches if id(kernel(act)) not in known), None)
+        if first is not None:
+            yield region(captured, story.acts), tell(WarmupMissing, first, callee=first.text, why=TUNED)
 
 
 def kernel(act: Act) -> ast.AST | None:

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 
 from graphlint.captors import region_name
 from graphlint.events import Event
+from graphlint.modules import once_a_module
+from graphlint.project import Module
 from graphlint.site.acts import Act, Verb, span
 from graphlint.site.handles import BEGINS, is_choice
 from graphlint.site.story import Captured, Story, region, tell
@@ -94,10 +96,22 @@ def _is_recaptured(story: Story, captured: Captured) -> bool:
     return any(each is not captured and each.graph is captured.graph for each in story.captures)
 
 
+def _tries(act: Act) -> Iterator[ast.Try]:
+    """Every `try` of the function of an act."""
+    body = act.frame.body
+    around = [body] if isinstance(body, (ast.stmt, ast.expr)) else []
+    return (each for each in _all_tries(act.frame.module) if not around or stands_in(around, each))
+
+
+@once_a_module
+def _all_tries(module: Module) -> list[ast.Try]:
+    return [each for each in walk(module.source.tree) if isinstance(each, TRIES)]
+
+
 def _silent(act: Act) -> ast.ExceptHandler | None:
     """The handler of the `try` around an act that does nothing, or only says that something went wrong."""
-    for each in walk(act.frame.body or act.frame.module.source.tree):
-        if isinstance(each, TRIES) and stands_in(each.body, act.node):
+    for each in _tries(act):
+        if stands_in(each.body, act.node):
             return next((handler for handler in each.handlers if all(map(_says, handler.body))), None)
     return None
 
@@ -125,8 +139,7 @@ def left_open(story: Story) -> Told:
 
 def _is_final(begin: Act, end: Act) -> bool:
     """Whether a capture is ended on every way out."""
-    tries = [each for each in walk(begin.frame.body or begin.frame.module.source.tree) if isinstance(each, TRIES)]
-    return any(stands_in(each.finalbody, end.node) for each in tries)
+    return any(stands_in(each.finalbody, end.node) for each in _tries(begin))
 
 
 def _way_out(begin: Act, end: Act) -> str:

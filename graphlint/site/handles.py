@@ -6,15 +6,17 @@ import ast
 from collections.abc import Iterator
 
 from graphlint.events import Event
+from graphlint.modules import once_a_module
+from graphlint.project import Module
 from graphlint.site.acts import Act, Verb
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
 from graphlint.site_events import GraphMisused
-from graphlint.syntax import TRIES, walk
+from graphlint.syntax import TRIES, stands_in, walk
 from graphlint.types import Region
 
 Told = Iterator[tuple[Region, Event]]
-CHOICES = (ast.If, ast.IfExp, *TRIES, ast.While, ast.Match)
+CHOICES: tuple[type[ast.stmt | ast.expr], ...] = (ast.If, ast.IfExp, *TRIES, ast.While, ast.Match)
 BEGINS = "capture_begin"
 
 
@@ -100,15 +102,19 @@ def _is_reset(story: Story, captured: Captured, first: int, last: int) -> bool:
     return any(act.name == "reset" and act.thing is captured.graph for _, act in story.between(first, last, Verb.METHOD))
 
 
+@once_a_module
+def _choices(module: Module) -> list[ast.stmt | ast.expr]:
+    return [each for each in walk(module.source.tree) if isinstance(each, CHOICES)]
+
+
 def is_choice(story: Story, act: Act) -> bool:
     """Whether an act, or a call on the way to it, stands behind a condition."""
     if act.is_maybe:
         return True
     frame, node, module = act.frame, act.node, act.frame.module
     while True:
-        for each in walk(module.source.tree):
-            if isinstance(each, CHOICES) and any(part is node for part in walk(each)):
-                return True
+        if any(stands_in([each], node) for each in _choices(module)):
+            return True
         if frame.caller is None or frame.node is None:
             return False
         node, frame = frame.node, frame.caller

@@ -212,10 +212,9 @@ def entries(story: Story) -> Told:
         replaced = dict(_replaced(story, captured))
         for act in replaced.values():
             yield region(captured, story.acts), tell(EntryRebound, act, target=written(act))
-        for index, act in story.between(captured.end, len(story.acts), Verb.WRITE):
-            if story.next_replay(captured, index) is None or not _misses(act, replaced, captured):
-                continue
-            yield region(captured, story.acts), tell(RefreshMissesInput, act, target=act.text)
+        for index, act in story.between(captured.end, len(story.acts), Verb.WRITE) if replaced else ():
+            if _misses(act, replaced) and story.next_replay(captured, index) is not None:
+                yield region(captured, story.acts), tell(RefreshMissesInput, act, target=act.text)
 
 
 def _replaced(story: Story, captured: Captured) -> Iterator[tuple[Slot, Act]]:
@@ -239,11 +238,12 @@ def _replaces(captured: Captured, act: Act) -> bool:
     return act.thing.kind is Kind.TENSOR or act.slot is None or act.slot.key not in numbered(act.frame.module)
 
 
-def _misses(act: Act, replaced: dict[Slot, Act], captured: Captured) -> bool:
-    for slot, bound in replaced.items():
-        if act.thing is bound.thing or (act.thing.kind is Kind.ANY_ITEM and act.thing.base is slot.holder):
-            return True
-    return False
+def _misses(act: Act, replaced: dict[Slot, Act]) -> bool:
+    """Whether a write goes to what took the place of an input."""
+    return any(
+        act.thing is bound.thing or (act.thing.kind is Kind.ANY_ITEM and act.thing.base is slot.holder)
+        for slot, bound in replaced.items()
+    )
 
 
 def unrefreshed(story: Story) -> Told:
@@ -371,17 +371,16 @@ def dying(story: Story) -> Told:
     """A function that gives its graph away and keeps an input to itself."""
     for captured in story.captures:
         frame = story.acts[captured.begin].frame
-        held = _held(story, captured)
         for _, act in story.between(captured.end, len(story.acts), Verb.RETURN):
             if act.frame is not frame or captured.graph not in act.thing.family():
                 continue
-            kept = {id(thing.owner) for thing in act.thing.family()} | held
+            kept = {id(thing.owner) for thing in act.thing.family()} | _held(story)
             for slot, thing in captured.inputs.items():
                 if _is_own(slot, thing, frame) and id(thing.owner) not in kept:
                     yield region(captured, story.acts), tell(InputDies, act, target=slot.key, graph=act.text)
 
 
-def _held(story: Story, captured: Captured) -> set[int]:
+def _held(story: Story) -> set[int]:
     """Things that something else than a variable holds."""
     found: set[int] = set()
     for act in story.acts:

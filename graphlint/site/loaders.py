@@ -45,6 +45,8 @@ def _alive(story: Story, act: Act, begin: int, end: int) -> list[Thing]:
 def _opened(story: Story, begin: int, end: int) -> list[Thing]:
     """Loaders of which an iterator is made before a capture, and a loop goes over it behind that."""
     made = [act for _, act in story.between(-1, begin, Verb.BIND) if act.thing.kind is Kind.LOADER and _is_iterator(act)]
+    if not made:
+        return []
     loops = {id(layer.node): layer.node for act in story.acts[end:] for layer in act.layers}
     sources = {last(node.iter) for node in loops.values() if isinstance(node, ast.For)}
     return [act.thing for act in made if act.slot is not None and act.slot.key in sources]

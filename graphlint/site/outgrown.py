@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from graphlint.events import Event
 from graphlint.site.acts import Act, Verb, outward
-from graphlint.site.branches import SIZES
+from graphlint.site.branches import is_size_of
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Scope, Thing
 from graphlint.site_events import CachedTensor, RefreshMissesInput
@@ -52,8 +52,8 @@ def shared(story: Story) -> Iterator[tuple[Region, Event]]:
 
 def _kept_in(story: Story, captured: Captured) -> Thing | None:
     """The container that has a graph under a key of which only the name is known."""
-    for act in story.acts:
-        if act.verb is Verb.BIND and act.thing is captured.graph and act.slot is not None and act.slot.key == "[*]":
+    for _, act in story.between(-1, len(story.acts), Verb.BIND):
+        if act.thing is captured.graph and act.slot is not None and act.slot.key == "[*]":
             return act.slot.holder if isinstance(act.slot.holder, Thing) else None
     return None
 
@@ -90,7 +90,7 @@ def _is_grown(act: Act) -> bool:
     names = {spelled(each) for each in parts if isinstance(each, (ast.Name, ast.Attribute, ast.Subscript))}
     kept = {spelled(to) for each in walk(body) for to in stored(each) if isinstance(to, ast.Attribute)}
     return any(
-        _asks_size(part, names) or _asks_kept(part, kept)
+        is_size_of(part, names) or _asks_kept(part, kept)
         for outer in outward(act)
         for each in (walk(outer.frame.body) if outer.frame.body is not None else ())
         if isinstance(each, ast.If) and stands_in(each.body, outer.node)
@@ -103,15 +103,6 @@ def _asks_kept(node: ast.AST, kept: set[str]) -> bool:
     if not isinstance(node, ast.Compare) or not isinstance(node.ops[0], (ast.Gt, ast.GtE, ast.Lt, ast.LtE)):
         return False
     return any(spelled(each) in kept for each in (node.left, *node.comparators))
-
-
-def _asks_size(node: ast.AST, names: set[str]) -> bool:
-    match node:
-        case ast.Attribute(value=held, attr=attr) if attr in SIZES:
-            return spelled(held) in names
-        case ast.Call(func=ast.Name(id="len"), args=[held]):
-            return spelled(held) in names
-    return False
 
 
 def _is_of_other_size(story: Story, captured: Captured, index: int) -> bool:

@@ -6,14 +6,14 @@ import ast
 from collections.abc import Iterator
 
 from graphlint.events import Event
-from graphlint.project import Module
 from graphlint.site.acts import Act, Frame, Verb
+from graphlint.site.branches import branches
 from graphlint.site.inputs import root
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Scope, Thing
 from graphlint.site.unchanged import is_same
 from graphlint.site_events import OutputKept, OutputUnset, UnwaitedCopy
-from graphlint.syntax import stands_in, walk
+from graphlint.syntax import stands_in
 from graphlint.types import Region
 
 Told = Iterator[tuple[Region, Event]]
@@ -218,22 +218,18 @@ def _first_made(story: Story, captured: Captured) -> dict[int, Act]:
     # What stands at the top of a file is met when a function first names it.
     loads = story.between(captured.begin, captured.end, Verb.LOAD)
     shared = {id(act.thing) for _, act in loads if act.slot is not None and _is_top(act.slot.holder)}
-    branches: dict[Module, list[ast.If]] = {}
     found = {}
     for _, act in story.between(captured.begin, captured.end, Verb.BIND, Verb.KEEP):
         holder = act.other if act.verb is Verb.KEEP and act.name == "entry" else act.slot.holder if act.slot else None
         is_old = isinstance(holder, Thing) and (holder.born < captured.begin or id(holder) in shared)
-        if is_old and captured.made(act.thing) and id(act.node) not in before and _is_conditional(act, branches):
+        if is_old and captured.made(act.thing) and id(act.node) not in before and _is_conditional(act):
             found[id(act.thing.owner)] = act
     return found
 
 
-def _is_conditional(act: Act, branches: dict[Module, list[ast.If]]) -> bool:
-    """Whether an act stands below an `if`: `if self.table is None: self.table = ...`; `branches` keeps those of a file."""
-    module = act.frame.module
-    if module not in branches:
-        branches[module] = [each for each in walk(module.source.tree) if isinstance(each, ast.If)]
-    return act.is_maybe or any(stands_in(each.body, act.node) for each in branches[module])
+def _is_conditional(act: Act) -> bool:
+    """Whether an act stands below an `if`: `if self.table is None: self.table = ...`."""
+    return act.is_maybe or any(stands_in(each.body, act.node) for each in branches(act.frame.module))
 
 
 def _is_top(holder: Scope | Thing) -> bool:

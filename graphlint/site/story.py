@@ -7,6 +7,7 @@ things were made inside it (its outputs and temporaries: their memory belongs to
 from __future__ import annotations
 
 import ast
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -48,26 +49,38 @@ class Story:
     module: Module
     acts: list[Act]
     captures: list[Captured]
+    _places: dict[tuple[Verb, ...], list[int]] = field(default_factory=dict)
+    _inside: frozenset[int] | None = None
 
     def is_captured(self, index: int) -> bool:
-        return any(each.holds(index) for each in self.captures)
+        if self._inside is None:
+            self._inside = frozenset(at for each in self.captures for at in range(each.begin, each.end + 1))
+        return index in self._inside
 
     def replays(self, captured: Captured, after: int = 0) -> Iterator[int]:
         """Where a graph is replayed, behind an act."""
-        for index in range(max(after + 1, captured.end), len(self.acts)):
-            if is_replay(self.acts[index], captured):
+        for index, act in self.between(max(after, captured.end - 1), len(self.acts), Verb.METHOD):
+            if is_replay(act, captured):
                 yield index
 
     def next_replay(self, captured: Captured, after: int) -> int | None:
         """The next replay behind an act, unless something is captured first."""
         found = next(self.replays(captured, after), None)
-        barrier = min((each.begin for each in self.captures if each.begin > after), default=None)
-        return None if found is None or (barrier is not None and barrier < found) else found
+        if found is None:
+            return None
+        place = bisect_right(self.captures, after, key=lambda each: each.begin)
+        return None if place < len(self.captures) and self.captures[place].begin < found else found
 
     def between(self, first: int, last: int, *verbs: Verb) -> Iterator[tuple[int, Act]]:
-        for index in range(first + 1, min(last, len(self.acts))):
-            if self.acts[index].verb in verbs:
-                yield index, self.acts[index]
+        """The acts of some kinds behind one act and before another, in order."""
+        places = self._places.get(verbs)
+        if places is None:
+            places = self._places[verbs] = [at for at, act in enumerate(self.acts) if act.verb in verbs]
+        for place in range(bisect_right(places, first), len(places)):
+            index = places[place]
+            if index >= last:
+                return
+            yield index, self.acts[index]
 
 
 def is_replay(act: Act, captured: Captured) -> bool:

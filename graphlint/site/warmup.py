@@ -64,9 +64,12 @@ def missing(story: Story) -> Told:
 def uncompiled(story: Story) -> Told:
     """Compiled functions that are called for the first time, and so compiled, under capture."""
     for captured in story.captures:
-        seen = {id(act.thing) for act in story.acts[: captured.begin] if act.verb in (Verb.CALL, Verb.READ)}
-        for _, act in story.between(captured.begin, captured.end, Verb.CALL):
-            if act.thing.kind is Kind.COMPILED and id(act.thing) not in seen and (act.thing.born > 0 or _is_only_use(act)):
+        inside = (act for _, act in story.between(captured.begin, captured.end, Verb.CALL))
+        calls = [act for act in inside if act.thing.kind is Kind.COMPILED]
+        before = story.between(-1, captured.begin, Verb.CALL, Verb.READ) if calls else ()
+        seen = {id(act.thing) for _, act in before}
+        for act in calls:
+            if id(act.thing) not in seen and (act.thing.born > 0 or _is_only_use(act)):
                 yield region(captured, story.acts), tell(WarmupMissing, act, callee=act.text)
                 break
 
@@ -108,7 +111,7 @@ def moves_state(story: Story) -> Told:
     """Warm-up calls that update statistics or counters which nothing puts back."""
     for captured in story.captures:
         moved = {id(act.thing.owner): act for act in story.acts[captured.begin : captured.end] if _what(act)}
-        for index, act in enumerate(story.acts[: captured.begin]):
+        for index, act in enumerate(story.acts[: captured.begin] if moved else ()):
             if not _what(act) or id(act.thing.owner) not in moved or _is_restored(story, captured, index, act):
                 continue
             if _has_twin(story, captured, act):
