@@ -33,7 +33,7 @@ Captures:
         assert grad.requires_grad
 
 How to fix: take that term from a copy with the same parameters that was made before, as graphing changes the module itself;
-or capture the whole step, both passes in it, as one graph.
+or capture the whole step, both passes in it, as one graph.  Of compiled code, take it from the module that was compiled.
 """
 
 from __future__ import annotations
@@ -46,11 +46,13 @@ from graphlint.types import Finding
 @rule("GL531", on=DifferentiatedTwice, predicts="stale", compile="breaks")
 def differentiated_twice(event: DifferentiatedTwice) -> Finding | None:
     if event.is_compiled:
-        message = f"`{event.call}` asks for gradients of gradients, which compiled code refuses to give"
-    else:
-        message = f"`{event.call}` gives constants: the backward pass of a graphed callable has no gradients of its own"
+        return finding(
+            event,
+            f"`{event.call}` asks for gradients of gradients, which compiled code refuses to give",
+            help="take this term from the module that was given to `torch.compile`, which runs as it is written",
+        )
     return finding(
         event,
-        message,
+        f"`{event.call}` gives constants: the backward pass of a graphed callable has no gradients of its own",
         help="take this term from a `copy.copy` made before the module was graphed, or capture the whole step as one graph",
     )

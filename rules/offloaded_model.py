@@ -1,7 +1,8 @@
 """A region calls a model whose weights are kept on the host.
 
 `accelerate.cpu_offload` and `enable_sequential_cpu_offload` hook every layer: its weights are copied to the GPU when it is
-called, and dropped behind it.  The copies come from pageable memory, which a capture refuses.
+called, and dropped behind it.  The copies come from pageable memory, which a capture refuses.  That models are offloaded so
+is what the documentation of Accelerate and Diffusers says; it was not run on a GPU.
 
 Fails:
 

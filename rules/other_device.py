@@ -2,7 +2,7 @@
 
 A capture belongs to a stream, and a stream to a GPU: the one that is current, or was at the first capture of the program.
 Work on tensors of another GPU runs at once and is not recorded; torch warns that "The CUDA Graph is empty", and replays do
-nothing.
+nothing.  The source of torch says so; it was not run on two GPUs.
 
 Fails:
 

@@ -2,7 +2,7 @@
 
 Transformer Engine keeps the scales of FP8 up in its context, `fp8_autocast`: a graph that is called outside it goes on with
 old ones.  With `fp8_weight_caching=True` the weights are cast when `is_first_microbatch=True` is passed, and stay as they
-were cast first if it never is.
+were cast first if it never is.  The documentation of Transformer Engine says so; it was not run on a GPU.
 
 Fails:
 
