@@ -50,6 +50,7 @@ class Story:
     acts: list[Act]
     captures: list[Captured]
     _places: dict[tuple[Verb, ...], list[int]] = field(default_factory=dict)
+    _replays: dict[int, list[int]] = field(default_factory=dict)
     _inside: frozenset[int] | None = None
 
     def is_captured(self, index: int) -> bool:
@@ -59,9 +60,11 @@ class Story:
 
     def replays(self, captured: Captured, after: int = 0) -> Iterator[int]:
         """Where a graph is replayed, behind an act."""
-        for index, act in self.between(max(after, captured.end - 1), len(self.acts), Verb.METHOD):
-            if is_replay(act, captured):
-                yield index
+        places = self._replays.get(id(captured))
+        if places is None:
+            behind = self.between(captured.end - 1, len(self.acts), Verb.METHOD)
+            places = self._replays[id(captured)] = [index for index, act in behind if is_replay(act, captured)]
+        yield from places[bisect_right(places, after) :]
 
     def next_replay(self, captured: Captured, after: int) -> int | None:
         """The next replay behind an act, unless something is captured first."""
