@@ -18,7 +18,6 @@ from typing import NoReturn
 import click
 
 from graphlint.errors import GraphlintError, UsageError, near, why
-from graphlint.source import phrase
 
 COMMANDS = {
     "check": ("graphlint.commands.check:check", "Find what CUDA Graph capture will refuse, freeze or waste."),
@@ -107,6 +106,8 @@ def _tell(error: click.ClickException) -> None:
     if type(error).__name__ == "NoArgsIsHelpError":  # which is the help, and new in click 8.2
         error.show()
         return
+    from graphlint.source import phrase  # here because only a mistake needs it
+
     message, hint = phrase(error.format_message())
     command = " ".join(["graphlint", *(each for each in sys.argv[1:2] if each in COMMANDS)])
     click.echo(f"graphlint: {message}\n  {hint or f'`{command} --help` lists the options'}", err=True)
