@@ -17,7 +17,7 @@ from graphlint.events import Event, LimitReached
 from graphlint.notices import INTERNAL, LIMIT, NOTICES, Notice, internal, notice, raised
 from graphlint.record import Record, frozen
 from graphlint.rule import Rule
-from graphlint.types import Confidence, Effect, Finding
+from graphlint.types import OURS, Confidence, Effect, Finding
 
 CODE = re.compile(r"[A-Z]{2,4}\d{3}")
 ORDER = (Effect.NOTE, Effect.DEFEATS, Effect.STALE, Effect.BREAKS)
@@ -150,7 +150,7 @@ def _judged(rule: Rule, event: Event, region: str) -> Finding | None:
 
 def _failed(rule: Rule, error: Exception, event: Event) -> Finding:
     """What is said of a rule that raises; one of another pack is for its authors to mend."""
-    if rule.code.startswith("GL"):
+    if rule.code.startswith(OURS):
         return internal(error, event.span, f"rule `{rule.name}` judged this")
     mend = "mend the rule, or leave it out of `rules` or `packs`"
     return notice(INTERNAL, event.span, f"rule `{rule.name}` failed here: {raised(error)}", mend)

@@ -13,6 +13,9 @@ from dataclasses import field
 
 from graphlint.record import NamedTuple, Record, frozen
 
+OURS = "GL"
+"""What codes of our own rules and notices begin with; other rule packs have other letters."""
+
 
 class Effect(str, enum.Enum):
     """What happens to code under capture; `confirm` can observe each of the first three."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from graphlint.types import OURS
+
 DOCS = "https://torch-graphlint.readthedocs.io/en/latest/rules.html"
-
-
-OURS = "GL"
 
 
 def page(code: str) -> str:
