@@ -5,14 +5,13 @@ Such a tensor stays one for good: outside the mode it takes no write in place, a
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from graphlint.around_events import InferenceTensor
 from graphlint.events import Event
-from graphlint.site.acts import Act, Frame, Verb
+from graphlint.site.acts import Act, Verb
 from graphlint.site.inputs import root
-from graphlint.site.learning import is_trained, is_unlearned
+from graphlint.site.learning import is_trained, is_unlearned, runs_in
 from graphlint.site.lineage import needs_gradients
 from graphlint.site.reuse import is_function
 from graphlint.site.story import Captured, Story, region, tell
@@ -21,6 +20,7 @@ from graphlint.types import Region
 
 Told = Iterator[tuple[Region, Event]]
 MODE = "inference_mode"
+MODES = frozenset({MODE})
 
 
 def outside(story: Story) -> Told:
@@ -48,30 +48,10 @@ def _takes(story: Story, captured: Captured, index: int, call: Act) -> bool:
 def _is_left(story: Story, made: Thing, act: Act) -> bool:
     """Whether a tensor was made in inference mode, and an act happens in the same run where that is off."""
     births = story.acts[made.born : made.born + 1] if made.kind is Kind.TENSOR and made.born else []
-    return any(_is_on(birth) and _is_same_run(birth, act) for birth in births) and not _is_on(act)
+    return any(runs_in(birth, MODES) and _is_same_run(birth, act) for birth in births) and not runs_in(act, MODES)
 
 
 def _is_same_run(birth: Act, act: Act) -> bool:
     """Whether a function that is not itself in the mode leads to both: a method may be called in it by others."""
     home = root(act.frame)
     return act.frame.leads_to(birth.frame) or (home is root(birth.frame) and is_function(home))
-
-
-def _is_on(act: Act) -> bool:
-    """Whether an act runs in inference mode, as far as is seen."""
-    return any(_switches(layer.node) for layer in act.layers) or _is_marked(act.frame)
-
-
-def _switches(node: ast.AST) -> bool:
-    items = node.items if isinstance(node, (ast.With, ast.AsyncWith)) else []
-    return any(MODE in (text := ast.unparse(each.context_expr)) and "False" not in text for each in items)
-
-
-def _is_marked(frame: Frame | None) -> bool:
-    while frame is not None:
-        body = frame.body
-        marks = body.decorator_list if isinstance(body, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
-        if any(MODE in ast.unparse(each) for each in marks):
-            return True
-        frame = frame.caller
-    return False

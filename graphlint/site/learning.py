@@ -52,13 +52,25 @@ def _asks(act: Act) -> bool:
 
 def is_unlearned(call: Act) -> bool:
     """Whether a call is made with gradients switched off."""
-    return any(_switches_off(layer.thing) for layer in call.layers) or _is_marked(call.frame)
+    return runs_in(call, UNLEARNED)
 
 
-def _switches_off(entered: Thing | None) -> bool:
+def runs_in(act: Act, modes: frozenset[str]) -> bool:
+    """Whether an act stands in a block of one of some modes of torch, or is led to by a function that is marked so."""
+    return any(_enters(layer.thing, modes) for layer in act.layers) or _is_marked(act.frame, modes)
+
+
+def _enters(entered: Thing | None, modes: frozenset[str]) -> bool:
     """Whether a `with` is about `torch.no_grad()` or the like, whatever the file calls it."""
     library, _, word = entered.name.rpartition(".") if entered is not None else ("", "", "")
-    return library.startswith("torch") and word in UNLEARNED
+    call = entered.node if entered is not None and library.startswith("torch") and word in modes else None
+    given = [*call.args, *(each.value for each in call.keywords)] if isinstance(call, ast.Call) else []
+    return call is not None and not any(map(is_false, given))
+
+
+def is_false(node: ast.expr) -> bool:
+    """Whether an expression is `False` as it stands."""
+    return isinstance(node, ast.Constant) and node.value is False
 
 
 @once_a_module
@@ -72,10 +84,10 @@ def _is_switched_off(module: Module) -> bool:
     )
 
 
-def _is_marked(frame: Frame | None) -> bool:
+def _is_marked(frame: Frame | None, modes: frozenset[str]) -> bool:
     while frame is not None:
         marks = frame.body.decorator_list if isinstance(frame.body, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
-        if any(last_called(each) in UNLEARNED for each in marks):
+        if any(last_called(each) in modes for each in marks):
             return True
         frame = frame.caller
     return False

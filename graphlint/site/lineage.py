@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from graphlint.site.acts import Verb
-from graphlint.site.learning import LEARNING
+from graphlint.site.learning import LEARNING, is_false
 from graphlint.site.story import Story
 from graphlint.site.things import Kind, Thing
 from graphlint.syntax import last_called
@@ -49,15 +49,11 @@ def is_told(story: Story, thing: Thing) -> bool:
     if thing.kind is not Kind.TENSOR:
         return False
     words = thing.node.keywords if isinstance(thing.node, ast.Call) else []
-    if any(word.arg == "requires_grad" and not _is_false(word.value) for word in words):
+    if any(word.arg == "requires_grad" and not is_false(word.value) for word in words):
         return True
     for act in story.acts[max(thing.born - 1, 0) :]:
         if act.verb is Verb.METHOD and act.name in ("requires_grad_", "retain_grad") and act.thing is thing:
-            return not (act.call is not None and act.call.args and _is_false(act.call.args[0]))
+            return not (act.call is not None and act.call.args and is_false(act.call.args[0]))
         if act.verb is Verb.BIND and act.slot is not None and act.slot.key == "requires_grad" and act.slot.holder is thing:
             return True
     return False
-
-
-def _is_false(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is False
