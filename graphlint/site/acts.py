@@ -105,6 +105,11 @@ class Act:
         return [] if self.layer is None else self.layer.all()
 
     @property
+    def given(self) -> list[Thing]:
+        """What a call is given, in order."""
+        return [] if self.other is None else list(self.other.slots.values())
+
+    @property
     def span(self) -> Span:
         return span(self.frame.module, self.node)
 

@@ -50,8 +50,7 @@ def _is_within(frame: Frame | None, nodes: set[int]) -> bool:
 def _read(story: Story, call: Act, at: int, then: int) -> Act | None:
     """The other call, where it is given the result, or the first act behind it that reads it."""
     other = story.acts[then]
-    given = other.other.slots.values() if other.other is not None else ()
-    if any(is_result(each, call.thing, at, then) for each in given):
+    if any(is_result(each, call.thing, at, then) for each in other.given):
         return other
     reads = (act for _, act in story.between(then, len(story.acts), Verb.READ) if act.node is not other.node)
     return next((act for act in reads if is_result(act.thing, call.thing, at, then)), None)

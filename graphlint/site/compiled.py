@@ -139,7 +139,7 @@ def mutated(story: Story) -> Told:
     for index, call in enumerate(story.acts):
         if call.verb is not Verb.CALL or call.thing.kind is not Kind.COMPILED or not has_graphs(call.thing):
             continue
-        given = {id(part.owner) for thing in _given(call) for part in _parts(thing)}
+        given = {id(part.owner) for thing in call.given for part in _parts(thing)}
         for _, act in story.between(index, len(story.acts), Verb.WRITE):
             owner = act.thing.owner
             if is_under(act.frame, call.node) and id(owner) in given and not _is_managed(owner):
@@ -176,8 +176,7 @@ def host_scalars(story: Story) -> Told:
     for act in story.acts:
         if act.verb is not Verb.CALL or act.thing.kind is not Kind.COMPILED or not has_graphs(act.thing):
             continue
-        given = act.other.slots.values() if act.other is not None else ()
-        if any(_is_host_scalar(thing.owner) for thing in given):
+        if any(_is_host_scalar(thing.owner) for thing in act.given):
             yield of_compiled(act.thing, act), tell(FrozenScalar, act, what="host tensor", targets=Target.COMPILE)
 
 
@@ -220,7 +219,7 @@ def growing(story: Story) -> Told:
         before = earlier.setdefault(id(act.node), act)
         if before is act or not is_next_round(before, act):
             continue
-        if any(_lengthens(new, old) for new in _given(act) for old in _given(before)):
+        if any(_lengthens(new, old) for new in act.given for old in before.given):
             yield of_compiled(act.thing, act), tell(CompiledDynamic, act, call=act.text, grows=True, targets=Target.COMPILE)
         elif number := counted(before, act):
             found = tell(CompiledDynamic, act, call=act.text, number=number, targets=Target.COMPILE)
@@ -235,10 +234,6 @@ def _cut(story: Story, call: Act, number: str) -> Told:
         written, where = ast.unparse(node), inner or call
         found = tell(CompiledDynamic, where, at=node, call=written, number=number, cuts=True, targets=Target.COMPILE)
         yield of_compiled(call.thing, call), found
-
-
-def _given(act: Act) -> list[Thing]:
-    return [] if act.other is None else list(act.other.slots.values())
 
 
 def _lengthens(new: Thing, old: Thing) -> bool:

@@ -13,7 +13,7 @@ from graphlint.events import Event, GraphBreak, GraphsSkipped
 from graphlint.site.acts import Act, Verb
 from graphlint.site.compiled import is_under, of_compiled, runs_graphs
 from graphlint.site.story import Story, tell
-from graphlint.site.things import Kind, Thing
+from graphlint.site.things import Kind
 from graphlint.site_events import CompiledDynamic
 from graphlint.syntax import last_called
 from graphlint.types import Region, Target
@@ -77,11 +77,7 @@ def marked(story: Story) -> Told:
             reads = story.between(index, index + 6, Verb.READ)
             made.update({id(each.thing.owner): act for _, each in reads if each.node is act.node})
         elif runs_graphs(act):
-            found = next((made[id(each.owner)] for each in _given(act) if id(each.owner) in made), None)
+            found = next((made[id(each.owner)] for each in act.given if id(each.owner) in made), None)
             if found is not None:
                 told = tell(CompiledDynamic, found, call=found.text, marks=True, targets=Target.COMPILE)
                 yield of_compiled(act.thing, found), told
-
-
-def _given(act: Act) -> list[Thing]:
-    return [] if act.other is None else list(act.other.slots.values())

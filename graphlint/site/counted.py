@@ -13,11 +13,9 @@ from graphlint.syntax import receiver_name, stored, walk
 def counted(before: Act, act: Act) -> str:
     """The parameter that gets what a loop counts in every round and that the compiled function uses; "" if none does."""
     parameters, statements = _signature(act)
-    given = list(act.other.slots.values()) if act.other is not None else []
-    earlier = list(before.other.slots.values()) if before.other is not None else []
     if act.call is None or act.call.keywords:
         return ""
-    for name, new, old in zip(parameters, given, earlier):
+    for name, new, old in zip(parameters, act.given, before.given):
         if _is_counter(new, act) and _is_counter(old, before) and new is not old and _uses(statements, name):
             return name
     return ""

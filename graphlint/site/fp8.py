@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from graphlint.around_events import Fp8Left
 from graphlint.events import Event
 from graphlint.site.acts import Act, Verb
-from graphlint.site.graphed import graphed_region
+from graphlint.site.graphed import graphed_region, is_true
 from graphlint.site.story import Story, tell
 from graphlint.site.things import Kind
 from graphlint.syntax import last_called
@@ -24,11 +24,11 @@ def left(story: Story) -> Iterator[tuple[Region, Event]]:
     """Calls outside of the context for FP8, or without the word that renews cached weights."""
     for act in story.acts if MAKER.partition(".")[0] in story.module.source.text else ():
         words = _made_with(act)
-        if any(_is_true(words.get(switch)) for switch in SWITCHES) and not any(
+        if any(is_true(words.get(switch)) for switch in SWITCHES) and not any(
             _is_context(each.node) for each in act.layers
         ):
             yield _told(act, "runs outside of `fp8_autocast`, so its scales are not kept up", "call it inside that context")
-        elif _is_true(words.get("fp8_weight_caching")) and not _names_first(act):
+        elif is_true(words.get("fp8_weight_caching")) and not _names_first(act):
             lacks = f"does not say `{FIRST}`, so its weights stay those that were cached first"
             yield _told(act, lacks, f"pass `{FIRST}=True` with the first batch behind each step of the optimizer")
 
@@ -43,10 +43,6 @@ def _made_with(act: Act) -> dict[str, ast.expr]:
     made = callee.node if callee is not None and callee.name == MAKER and callee.kind is Kind.UNKNOWN else None
     is_call = act.verb is Verb.CALL and isinstance(made, ast.Call) and made is not act.node
     return {word.arg: word.value for word in made.keywords if word.arg} if is_call and isinstance(made, ast.Call) else {}
-
-
-def _is_true(node: ast.expr | None) -> bool:
-    return isinstance(node, ast.Constant) and node.value is True
 
 
 def _is_context(node: ast.AST) -> bool:

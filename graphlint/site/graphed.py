@@ -87,12 +87,13 @@ def _learns(bind: Act, module: Thing) -> bool:
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr != "register_buffer":
         return False
     needs = isinstance(made, ast.Call) and any(
-        word.arg == "requires_grad" and _is_true(word.value) for word in made.keywords
+        word.arg == "requires_grad" and is_true(word.value) for word in made.keywords
     )
     return needs and bind.slot is not None and any(part is bind.slot.holder for part in module.family())
 
 
-def _is_true(node: ast.expr) -> bool:
+def is_true(node: ast.expr | None) -> bool:
+    """Whether an expression is `True` as it stands."""
     return isinstance(node, ast.Constant) and node.value is True
 
 

@@ -36,9 +36,9 @@ KINDS = ("float", "half", "bfloat", "double")
 def cut(story: Story) -> Told:
     """Calls whose live input needs gradients, where the sample needed none."""
     for act in story.acts:
-        if act.verb is not Verb.CALL or act.thing.kind is not Kind.GRAPHED or act.other is None or is_unlearned(act):
+        if act.verb is not Verb.CALL or act.thing.kind is not Kind.GRAPHED or is_unlearned(act):
             continue
-        pairs = zip(samples(act.thing), act.other.slots.values())
+        pairs = zip(samples(act.thing), act.given)
         if any(_is_plain(story, sample) and needs_gradients(story, given) for sample, given in pairs):
             if is_trained(story, act):
                 yield graphed_region(act, act.thing), tell(GradientsCut, act, target=act.text)

@@ -26,9 +26,9 @@ KINDS = {"half": "float16", "bfloat16": "bfloat16", "double": "float64", "float"
 def unlike(story: Story) -> Iterator[tuple[Region, Event]]:
     """Calls with an input of a shape or a type that is written down and another than that of the sample."""
     for act in story.acts:
-        if act.verb is not Verb.CALL or act.thing.kind is not Kind.GRAPHED or act.other is None:
+        if act.verb is not Verb.CALL or act.thing.kind is not Kind.GRAPHED:
             continue
-        pairs = list(zip(samples(act.thing), act.other.slots.values()))
+        pairs = list(zip(samples(act.thing), act.given))
         becomes = next((text for sample, given in pairs if (text := _becomes(sample, given))), "")
         if becomes:
             yield graphed_region(act, act.thing), tell(GraphedOtherInput, act, target=act.text, becomes=becomes)

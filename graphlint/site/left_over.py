@@ -54,7 +54,7 @@ def puts_back(act: Act) -> bool:
 def _empties(act: Act, optimizer: Thing) -> bool:
     """Whether an act may put the state of an optimizer back: it loads one, binds it, or writes what it holds."""
     if act.verb is Verb.CALL:
-        return any(each is optimizer for each in (act.other.slots.values() if act.other is not None else ()))
+        return any(each is optimizer for each in act.given)
     if act.verb is Verb.BIND:
         return act.slot is not None and act.slot.holder is optimizer and act.slot.key == "state"
     if act.name not in WRITING:
