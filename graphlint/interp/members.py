@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from graphlint.interp.moving import moved_by_way
-from graphlint.outline import may_bind
+from graphlint.outline import may_bind, mentions
 from graphlint.project import ClassDecl, FunctionDecl, Module, Outside
 from graphlint.record import NamedTuple
-from graphlint.source import lines
+from graphlint.regions import written
 from graphlint.syntax import is_marked, last, nested, stored, walk
 from graphlint.values import Instance, Value
 
@@ -97,19 +97,17 @@ def _is_replaced(base: ClassDecl, method: str, derived: list[ClassDecl]) -> bool
 
 def _calls(owner: ClassDecl, base: str, method: str, is_nearest: bool) -> bool:
     """Whether a class calls `Base.method(...)`, or `super().method(...)` where that may be the one of the base."""
-    if f".{method}(" not in _text(owner):
+    said = f".{method}("
+    if said not in written(owner.module, owner.node):
         return False
-    for each in walk(owner.node):
+    own = [each for each in own_methods(owner) if mentions(each, said) and said in written(owner.module, each)]
+    for each in (node for one in own for node in walk(one)):
         match each:
             case ast.Call(func=ast.Attribute(value=ast.Call(), attr=attr)) if attr == method and is_nearest:
                 return True
             case ast.Call(func=ast.Attribute(value=called, attr=attr)) if attr == method and last(called) == base:
                 return True
     return False
-
-
-def _text(owner: ClassDecl) -> str:
-    return "\n".join(lines(owner.module.source)[owner.node.lineno - 1 : owner.node.end_lineno])
 
 
 def _writers(machine: Machine, base: ClassDecl, name: str) -> list[FunctionDecl]:
@@ -207,8 +205,7 @@ def registers(machine: Machine, base: ClassDecl, method: ast.FunctionDef) -> boo
     """Whether a method gives its object parts in other ways than by assignment."""
     known = machine.read.registers.get(method)
     if known is None:
-        text = "\n".join(lines(base.module.source)[method.lineno - 1 : method.end_lineno])
-        known = machine.read.registers[method] = REGISTERING.search(text) is not None
+        known = machine.read.registers[method] = REGISTERING.search(written(base.module, method)) is not None
     return known
 
 
@@ -309,8 +306,8 @@ def writes(machine: Machine, method: ast.FunctionDef) -> Writes:
     known = machine.read.writes.get(method)
     if known is None:
         values: dict[str, list[Written]] = {}
-        for name, written in _assigned(method):
-            values.setdefault(name, []).append(written)
+        for name, given in _assigned(method):
+            values.setdefault(name, []).append(given)
         known = machine.read.writes[method] = Writes(values, frozenset(_moved(method.body)))
     return known
 
