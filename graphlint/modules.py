@@ -10,7 +10,6 @@ import functools
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
 
 from graphlint.platforms import answered
 from graphlint.record import NamedTuple
@@ -166,7 +165,7 @@ Symbol = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Import | as
 class Module:
     """One parsed file under its dotted name."""
 
-    __slots__ = ("__weakref__", "_symbols", "classes", "functions", "name", "package", "root", "source", "stars")
+    __slots__ = ("__weakref__", "_symbols", "answers", "classes", "functions", "name", "package", "root", "source", "stars")
 
     def __init__(self, name: str, package: str, source: Source, root: Path) -> None:
         self.name = name
@@ -176,6 +175,7 @@ class Module:
         self.functions: dict[ast.AST, FunctionDecl] = {}
         self.classes: dict[ast.AST, ClassDecl] = {}
         self.stars: list[str] = []
+        self.answers: dict[Any, Any] = {}
         self._symbols: dict[str, list[Symbol]] | None = None
 
     @property
@@ -214,14 +214,14 @@ class Module:
 
 
 def once_a_module(ask: Callable[[Module], T]) -> Callable[[Module], T]:
-    """A question about a module whose answer is kept as long as somebody else knows the module; it may not hold it."""
-    known: WeakKeyDictionary[Module, T] = WeakKeyDictionary()
+    """A question about a module whose answer the module keeps, and which so is forgotten with it."""
 
     @functools.wraps(ask)
     def asked(module: Module) -> T:
-        if module not in known:
-            known[module] = ask(module)
-        return known[module]
+        known: dict[Callable[[Module], T], T] = module.answers
+        if ask not in known:
+            known[ask] = ask(module)
+        return known[ask]
 
     return asked
 
