@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from graphlint.captors import functions
 from graphlint.interp.members import late_writers
+from graphlint.modules import once_a_module
 from graphlint.values import REFILLED, Place, Tensor, Value, join_all, members
 
 if TYPE_CHECKING:
@@ -18,8 +19,8 @@ BUILDING = frozenset(
 )
 """What these write is there before any capture."""
 PLAIN = frozenset({"", "state"})
-WRITING = r"\.{0}(?:\.data)?(?:\.(?!requires_grad_)\w+_\(|\s*(?:[-+*/]|//)=)|(?<!\bself)\.{0}\s*=[^=]"
-"""`model.rate.fill_(...)`, `self.rate *= 2`, `model.rate = ...`."""
+WRITING = r"\.(\w+)(?=(?:\.data)?(?:\.(?!requires_grad_)\w+_\(|\s*(?:[-+*/]|//)=)|\s*(=)[^=])"
+"""`model.rate.fill_(...)`, `self.rate *= 2`, `model.rate = ...`; of the last kind it has a second group."""
 
 
 def refilled(machine: Machine, decl: ClassDecl, name: str, value: Value) -> Value:
@@ -32,8 +33,21 @@ def refilled(machine: Machine, decl: ClassDecl, name: str, value: Value) -> Valu
 
 def _is_written(module: Module, name: str) -> bool:
     text = module.source.text
-    lines = [text.count("\n", 0, each.start()) + 1 for each in re.finditer(WRITING.format(re.escape(name)), text)]
-    return bool(lines) and any(not _is_built(module, line) for line in lines)
+    return any(not _is_built(module, text.count("\n", 0, at) + 1) for at in _writing(module).get(name, ()))
+
+
+@once_a_module
+def _writing(module: Module) -> dict[str, list[int]]:
+    """Where a file writes each attribute, but for what an object itself is given in the first place."""
+    text = module.source.text
+    found: dict[str, list[int]] = {}
+    for each in re.finditer(WRITING, text):
+        at = each.start()
+        before = text[max(at - 5, 0) : at]
+        is_own = before.endswith("self") and not before[:-4].isidentifier()
+        if each[2] is None or not is_own:
+            found.setdefault(each[1], []).append(at)
+    return found
 
 
 def _is_built(module: Module, line: int) -> bool:

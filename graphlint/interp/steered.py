@@ -7,7 +7,6 @@ of a run that can be captured.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Sequence
 
 from graphlint.events import FrozenScalar
@@ -93,7 +92,8 @@ def _tells(decl: FunctionDecl, arm: Sequence[ast.stmt], node: ast.stmt) -> bool:
     return False
 
 
-ASKING = re.compile(r"debug|verbose|(?:^|_)(?:dbg|dump|print)(?:_|$)")
+ASKING = frozenset({"dbg", "dump", "print"})
+"""Words in the names of switches that make an object talkative, as `debug` and `verbose` anywhere in one do."""
 
 
 def _is_asked_for(decl: FunctionDecl, test: ast.expr) -> bool:
@@ -105,7 +105,9 @@ def _is_asked_for(decl: FunctionDecl, test: ast.expr) -> bool:
             default = decl.signature.defaults[name]
             return isinstance(default, ast.Constant) and default.value is False
         case ast.Name() | ast.Attribute():
-            return ASKING.search(last(test).lower()) is not None and not _is_on(decl, last(test))
+            name = last(test).lower()
+            is_asked = "debug" in name or "verbose" in name or not ASKING.isdisjoint(name.split("_"))
+            return is_asked and not _is_on(decl, last(test))
     return False
 
 
