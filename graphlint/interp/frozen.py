@@ -28,18 +28,20 @@ def note_frozen(frame: Frame, operands: Iterable[Value], node: ast.AST) -> bool:
     tensors = [each for each in values if isinstance(each, Tensor)]
     if not any(each.place is Place.DEVICE for each in tensors):
         return False
-    frozen = next((each for each in tensors if each.place is Place.HOST and each.role in CHANGING), None)
+    hosted = [each for each in tensors if each.place is Place.HOST and each.role]
+    frozen = next((each for each in hosted if each.role in CHANGING), None)
     if frozen is not None:
         frame.emit(FrozenScalar, node, frozen.sure, what="host tensor")
         return True
-    if any(each.place is Place.HOST and each.role == "state" and _is_kept(each) for each in tensors):
+    if any(each.role == "state" and _is_kept(each) for each in hosted):
         # What nobody changes is recorded as it is; compiled code copies it all the same.
         live, frame.live = frame.live, frame.live & Target.COMPILE
         frame.emit(FrozenScalar, node, what="host tensor")
         frame.live = live
         return True
-    counted = any(each.place is Place.HOST and each.role == MOVED for each in tensors)
-    counted = counted or any(isinstance(each, Number) and each.origin is Origin.STATE for each in values)
+    counted = any(each.role == MOVED for each in hosted) or any(
+        isinstance(each, Number) and each.origin is Origin.STATE for each in values
+    )
     if counted:
         frame.emit(FrozenScalar, node, Confidence.LIKELY, what="number")
     return counted

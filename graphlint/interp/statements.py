@@ -145,25 +145,25 @@ def run_if(frame: Frame, node: ast.If) -> None:
     frame.conditional += 1
     unusual = not is_usual(node.test)
     frame.branches += unusual
-    ceiling = frame.ceiling
-    outer, opened = frame.arm, frame.opened
+    outer, opened, ceiling = frame.arm, frame.opened, frame.ceiling
     suspended = None
     standing = _is_standing(frame, node)
     once = part_run_once(frame, node)
     passed = bool(once) and is_passed_over(frame, node)
     done: dict[str, Value] = {}
     shut = "" if outcome.is_static else shut_part(frame, node)
-    for other, (part, arm, body) in enumerate(((BODY, outcome.true, node.body), (ORELSE, outcome.false, node.orelse))):
-        reached = live & arm.live
+    on, off = live & outcome.true.live, live & outcome.false.live
+    parted = bool(on & off)
+    for other, (part, arm, reached) in enumerate(((BODY, outcome.true, on), (ORELSE, outcome.false, off))):
         if not reached:
             continue
         frame.restore(State({**env, **arm.facts}, reached))
         if part in (once, shut):
             frame.ceiling = Confidence.POSSIBLE
         # A branch that this call is sure to take is none: what it binds is bound behind it.
-        frame.arm = (*outer, branch_of(node, other, standing)) if live & outcome.false.live & outcome.true.live else outer
+        frame.arm = (*outer, branch_of(node, other, standing)) if parted else outer
         if part != once or not passed:
-            frame.run(body)
+            frame.run(node.orelse if other else node.body)
         frame.ceiling, frame.arm = ceiling, outer
         ends.append(State(frame.env, frame.live))
         done = frame.env if part == once and not passed and frame.live else done
