@@ -7,7 +7,7 @@ import ast
 from graphlint.events import HostCompare
 from graphlint.interp.callbacks import compared, keyed
 from graphlint.interp.comparisons import read_in
-from graphlint.interp.deferring import all_parts, hangs
+from graphlint.interp.deferring import all_parts
 from graphlint.interp.dispatch import apply, element
 from graphlint.interp.expressions import formats
 from graphlint.interp.frame import Frame
@@ -110,7 +110,7 @@ def dict_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
 @method(Seq, "modules")
 def modules_of_list(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
     """Of a list of modules, what it holds, one after the other; where hooks are hung on them, what these hold as well."""
-    found = all_parts(frame, receiver) if frame.decl is not None and hangs(frame.decl) else None
+    found = all_parts(frame, receiver)
     return receiver if found is None else Seq("iter", None, found)
 
 

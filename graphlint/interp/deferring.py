@@ -67,7 +67,9 @@ def _hangs(frame: Frame, node: ast.expr) -> bool:
 
 
 def all_parts(frame: Frame, module: Value) -> Value | None:
-    """Any one of the modules below a module; None if none is known."""
+    """Any one of the modules below a module, where this function hangs hooks on them; None elsewhere."""
+    if frame.decl is None or not hangs(frame.decl):
+        return None
     from graphlint.interp.parts import below  # here because few functions hang hooks on parts
 
     return below(frame, module)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from graphlint.events import HostToDevice
 from graphlint.interp import untraced
 from graphlint.interp.annotations import annotated
-from graphlint.interp.deferring import all_parts, hangs
+from graphlint.interp.deferring import all_parts
 from graphlint.interp.dispatch import ATTRIBUTES, apply, attribute, register
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import first, function, module_method
@@ -119,7 +119,7 @@ def children(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST)
 
 
 def _any_part(frame: Frame, receiver: Value) -> Value:
-    return (frame.decl is not None and hangs(frame.decl) and all_parts(frame, receiver)) or submodule(frame, receiver)
+    return all_parts(frame, receiver) or submodule(frame, receiver)
 
 
 @module_method("named_modules", "named_children")

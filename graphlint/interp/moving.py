@@ -13,6 +13,16 @@ OPPOSITE = {ast.Add: ast.Sub, ast.Sub: ast.Add}
 TAKING = frozenset({"pop", "popleft", "clear", "remove"})
 
 
+def is_swap(node: ast.AST) -> bool:
+    """Whether a statement exchanges two attributes."""
+    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+        return False
+    match node.targets[0], node.value:
+        case ast.Tuple(elts=[ast.Attribute() as one, ast.Attribute() as other]), ast.Tuple(elts=given):
+            return [spelled(each) for each in given] == [spelled(other), spelled(one)]
+    return False
+
+
 def moves_on(node: ast.AST, text: str) -> bool:
     """Whether state is bound to what is computed of it and something else: `s.mean = s.mean * 0.9 + x`."""
     value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None

@@ -21,7 +21,7 @@ from graphlint.interp.carried import (
 from graphlint.interp.dispatch import apply
 from graphlint.interp.frame import Frame
 from graphlint.interp.members import late_writers
-from graphlint.interp.moving import flips, is_number_asked, is_undone, moves_on, sure_to_stay
+from graphlint.interp.moving import flips, is_number_asked, is_swap, is_undone, moves_on, sure_to_stay
 from graphlint.interp.objects import is_followed, is_module, record_of, store_attribute
 from graphlint.interp.rebinding import carries_nothing
 from graphlint.interp.record import as_member, note_brought
@@ -129,13 +129,12 @@ def _report(frame: Frame, owner: Value, target: ast.Attribute, value: Value, nod
             untraced.split(frame, node, Confidence.CERTAIN, text, "Dynamo binds no buffer anew that is not persistent")
         return
     moving = [tensor.sure for tensor in tensors_in(value, 2) if tensor.place is not Place.HOST]
-    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Tuple):
+    if is_swap(node):
         from graphlint.interp import turning  # here because few attributes change places
 
-        if turning.is_swap(node):
-            if turning.turns_back(frame, node):
-                return
-            moving = moving or ([Confidence.LIKELY] if turning.of_records(frame, value) else [])
+        if turning.turns_back(frame, node):
+            return
+        moving = moving or ([Confidence.LIKELY] if turning.of_records(frame, value) else [])
     if moving:
         buffer = any(_is_buffer(frame, member, target.attr) for member in lasting)
         keys = tuple(key_of(each, target.attr) for each in lasting if is_followed(frame.machine, each, target.attr))

@@ -27,8 +27,7 @@ def made(frame: Frame, node: ast.ClassDef) -> ClassDecl:
     decl = frame.module.class_(node, node.name)
     bases = _bases(frame, node)
     if bases is not None:
-        given = frame.machine.read.derived.setdefault((node, bases), ClassDecl(node, frame.module, node.name, bases))
-        decl = given
+        decl = frame.machine.read.derived.setdefault((node, bases), ClassDecl(node, frame.module, node.name, bases))
     known = frame.machine.scopes.get(decl)
     if known is None or known is frame.scope or known.env == frame.scope.env:
         return decl

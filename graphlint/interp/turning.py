@@ -10,20 +10,10 @@ from collections.abc import Iterator
 
 from graphlint.interp.frame import Frame
 from graphlint.outline import mentions
-from graphlint.syntax import last, spelled, stands_in, walk
+from graphlint.syntax import last, stands_in, walk
 from graphlint.values import Instance, Number, Value, members
 
 FunctionDef = ast.FunctionDef | ast.AsyncFunctionDef
-
-
-def is_swap(node: ast.AST) -> bool:
-    """Whether a statement exchanges two attributes."""
-    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
-        return False
-    match node.targets[0], node.value:
-        case ast.Tuple(elts=[ast.Attribute() as one, ast.Attribute() as other]), ast.Tuple(elts=given):
-            return [spelled(each) for each in given] == [spelled(other), spelled(one)]
-    return False
 
 
 def of_records(frame: Frame, value: Value) -> bool:
