@@ -18,8 +18,8 @@ from graphlint.interp.members import is_of_optimizer
 from graphlint.interp.mutation import is_shared, path_of, report_stored
 from graphlint.interp.naming import is_mask
 from graphlint.interp.objects import store_attribute
-from graphlint.interp.operators import role_of
-from graphlint.interp.ranks import is_of_array, is_sure_mask, one_index
+from graphlint.interp.operators import place_of, role_of
+from graphlint.interp.ranks import is_of_array, is_of_bytes, is_sure_mask, one_index
 from graphlint.interp.stores import stored_value
 from graphlint.interp.untraced import ask, or_number
 from graphlint.syntax import last
@@ -198,7 +198,7 @@ def _selected(tensor: Tensor, index: Value) -> Value:
         tensor.kind,
         rank_after(tensor.rank, index),
         tensor.sure,
-        tensor.role if tensor.role in ("input", MOVED, READ_BACK) else role_of(tensor, index),
+        tensor.role if tensor.role in ("input", MOVED, READ_BACK) else role_of(place_of(tensor, index), tensor, index),
     )
 
 
@@ -392,8 +392,6 @@ def _as_mask(frame: Frame, part: Value, place: ast.AST) -> Tensor | None:
     if part.kind is Kind.BOOL:
         return part
     if part.kind is Kind.INT:
-        from graphlint.interp.bytewise import is_of_bytes  # here because not every file does this
-
         return part if is_of_bytes(frame, place) else None
     by_name = part.kind is Kind.ANY and is_mask(last(place))
     return part.replace(sure=min(part.sure, Confidence.LIKELY)) if by_name else None

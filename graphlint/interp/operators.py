@@ -145,12 +145,13 @@ def tensor_binary(op: ast.operator, left: Value, right: Value) -> Value:
     elif kind is Kind.BOOL:
         kind = Kind.INT if isinstance(op, (ast.Add, ast.Sub, ast.Mult)) and not _both_bool(left, right) else kind
     rank = product_rank(left, right) if isinstance(op, ast.MatMult) else highest_rank(left, right)
-    return Tensor(place_of(left, right), kind, rank, surest(left, right), role_of(left, right))
+    place = place_of(left, right)
+    return Tensor(place, kind, rank, surest(left, right), role_of(place, left, right))
 
 
-def role_of(*values: Value) -> str:
+def role_of(place: Place, *values: Value) -> str:
     """What is computed on the host of what calls move on, or are given anew, does so as well."""
-    if place_of(*values) is not Place.HOST:
+    if place is not Place.HOST:
         return ""
     roles = {role_on_host(value) for value in values if isinstance(value, Tensor)}
     return MOVED if MOVED in roles else REFILLED if REFILLED in roles else ""

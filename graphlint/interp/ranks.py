@@ -9,7 +9,9 @@ import ast
 
 from graphlint.interp.frame import Frame
 from graphlint.interp.mutation import path_of
-from graphlint.syntax import COMPARISONS
+from graphlint.modules import once_a_module
+from graphlint.project import Module
+from graphlint.syntax import COMPARISONS, last, last_called, spelled
 from graphlint.types import Confidence
 from graphlint.values import Kind, Nothing, Number, Place, Seq, SliceValue, Tensor, Value, join_all, members
 
@@ -112,6 +114,38 @@ def is_sure_mask(part: Value) -> bool:
         and each.sure is Confidence.CERTAIN
         for each in found
     ) and bool(found)
+
+
+BYTES = ("torch.uint8", "torch.ByteTensor")
+BYTE_WORDS = ("uint8", ".byte(", "ByteTensor")
+
+
+@once_a_module
+def _speaks_of_bytes(module: Module) -> bool:
+    return any(word in module.source.text for word in BYTE_WORDS)
+
+
+def is_of_bytes(frame: Frame, place: ast.AST) -> bool:
+    """Whether an index is made of bytes, where it stands or where this function binds it: it selects by truth, as masks do.
+
+    `x[(x > 0).to(torch.uint8)]`, `keep = a.byte()`.  The type of an integer is not followed; this is read off the code.
+    """
+    if not _speaks_of_bytes(frame.module):
+        return False
+    if not isinstance(place, ast.Name):
+        return _makes_bytes(place)
+    made = frame.summary.decl.every(ast.Assign) if frame.summary.decl is not None else []
+    values = [each.value for each in made if any(isinstance(to, ast.Name) and to.id == place.id for to in each.targets)]
+    return bool(values) and all(map(_makes_bytes, values))
+
+
+def _makes_bytes(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Call):
+        return False
+    given = [*node.args, *(word.value for word in node.keywords if word.arg == "dtype")]
+    return last_called(node) == "byte" or (
+        last_called(node) in ("to", "type") and any(spelled(each) in BYTES or last(each) == "uint8" for each in given)
+    )
 
 
 def one_index(tensor: Tensor) -> Confidence | None:

@@ -198,7 +198,8 @@ def _promote(frame: Frame, parameters: tuple[str, ...], kind: str, rank: grammar
         *[operand for operand in operands if isinstance(operand, (Tensor, Number, Bool))]
     )
     new_rank = highest_rank(*operands) if rank is None else rank_of(rank, facts)
-    return Tensor(place_of(*operands), new_kind, new_rank, surest(*operands), role_of(*operands))
+    place = place_of(*operands)
+    return Tensor(place, new_kind, new_rank, surest(*operands), role_of(place, *operands))
 
 
 def _rank_drawn(facts: Facts) -> int | None:

@@ -36,16 +36,11 @@ from graphlint.values import (
 JOINING = frozenset({
     "torch.cat", "torch.concat", "torch.concatenate", "torch.dstack", "torch.hstack", "torch.stack", "torch.vstack",
 })  # fmt: skip
+HELD = ("parameter", "buffer")
+"""The roles of tensors that are parts of modules."""
 Special = Callable[[Frame, Facts, ast.AST], Value]
 SPECIAL: dict[str, Special] = {}
 """Calls whose overloads no row can spell, by canonical name; `transfers` fills it."""
-
-
-def is_misfit(name: str, arguments: Arguments) -> bool:
-    """Whether no tensor has a method that takes these arguments."""
-    from graphlint.interp.misfits import is_misfit as asked  # here because few tensors are only guessed
-
-    return asked(name, arguments)
 
 
 def call_row(
@@ -161,3 +156,24 @@ def call_object_method(frame: Frame, receiver: ExternalObject, name: str, argume
         return Unknown()
     has_self = bool(row.parameters) and row.parameters[0].name == "self"
     return call_row(frame, full, arguments, node, receiver, receiver if has_self else None)
+
+
+def is_misfit(name: str, arguments: Arguments) -> bool:
+    """Whether a method of tensors is given an array where it takes a number, or more than it takes.
+
+    What it is called on is then none: `norm` of a library of one's own, in `ext.norm(x, weight)`.
+    """
+    row = lookup(f"torch.Tensor.{name}")
+    if row is None or arguments.more is not None:
+        return False
+    parameters = [each for each in row.parameters[1:] if each.form in ("positional", "star")]
+    given = arguments.positional
+    if len(given) > len(parameters) and not any(each.form == "star" for each in parameters):
+        return True
+    rest = [parameters[-1]] * max(len(given) - len(parameters), 0) if parameters else []
+    return any(each.host and _is_array(value) for each, value in zip([*parameters, *rest], given))
+
+
+def _is_array(value: Value) -> bool:
+    """Whether a tensor cannot be a number: a parameter of a module, or one that has dimensions."""
+    return isinstance(value, Tensor) and (value.role in HELD or bool(value.rank))
