@@ -102,3 +102,44 @@ def test_a_class_that_nobody_makes_is_no_call() -> None:
 def test_events_come_in_one_order() -> None:
     text = CAPTURE + "    x = None\n    y.sum().item()\n    graph.replay()\n    return y\n"
     assert events(text) == events(text)
+
+
+def told(text: str) -> set[str]:
+    """The kinds of events of a text."""
+    return {name for name, _ in events(text)}
+
+
+def test_the_current_gpu_is_chosen_by_any_name() -> None:
+    other = CAPTURE.replace("device=device", 'device="cuda:1"') + "    graph.replay()\n"
+    assert "OtherDevice" in told(other)
+    chosen = other.replace("import torch\n", "import torch\nfrom torch.cuda import device as on\n")
+    assert "OtherDevice" not in told(chosen.replace("(device):\n", "(device):\n    on(1).__enter__()\n"))
+
+
+def test_a_step_is_compiled_by_any_name_of_torch() -> None:
+    made = "    optimizer = torch.optim.Adam(device, capturable=True)\n"
+    eager = CAPTURE + made + "    graph.replay()\n    optimizer.step()  # torch.compile takes longer\n"
+    assert "CapturableUnused" in told(eager)
+    compiled = eager + "\nimport torch as t\nstep = t.compile(print)\n"
+    assert "CapturableUnused" not in told(compiled)
+
+
+def test_inference_mode_can_be_said_to_be_off() -> None:
+    inside = CAPTURE.replace("    x = ", "    with torch.inference_mode():\n        x = ")
+    assert "InferenceTensor" in told(inside + "    x.copy_(device)\n    graph.replay()\n")
+    assert "InferenceTensor" not in told(inside.replace("mode()", "mode(mode=False)") + "    x.copy_(device)\n")
+
+
+def test_a_story_finds_acts_replays_and_regions_again() -> None:
+    text = CAPTURE + "".join(f"    x.copy_({place})\n    graph.replay()\n" for place in range(3))
+    module, (acts,) = walked(text)
+    whole = story(module, acts)
+    (captured,) = whole.captures
+    for first in (-1, captured.begin, captured.end, len(acts)):
+        for verbs in ((Verb.METHOD,), (Verb.WRITE, Verb.BIND)):
+            slow = [(at, act) for at, act in enumerate(acts) if first < at < len(acts) - 2 and act.verb in verbs]
+            assert list(whole.between(first, len(acts) - 2, *verbs)) == slow
+    replays = [at for at, act in enumerate(acts) if act.verb is Verb.METHOD and act.name == "replay"]
+    assert len(replays) == 3
+    assert [list(whole.replays(captured, at)) for at in (0, replays[0], replays[2])] == [replays, replays[1:], []]
+    assert [at for at in range(len(acts)) if whole.is_captured(at)] == list(range(captured.begin, captured.end + 1))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from graphlint.around_events import CapturableUnused
 from graphlint.events import Event, LibraryRefused
+from graphlint.modules import once_a_module
+from graphlint.project import Module
 from graphlint.site.acts import Act, Verb
 from graphlint.site.construct import argument, constant
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
+from graphlint.spellings import is_compile, spellings
+from graphlint.syntax import walk
 from graphlint.types import Region
 
 
@@ -37,7 +42,14 @@ def _is_captured(story: Story, step: Act) -> bool:
             return True
         if _steps(act) and act.thing.node is step.thing.node and story.is_captured(index):
             return True
-    return "torch.compile" in step.frame.module.source.text
+    return _compiles(step.frame.module)
+
+
+@once_a_module
+def _compiles(module: Module) -> bool:
+    """Whether a file compiles something: that may be the step."""
+    by = spellings(module)
+    return any(isinstance(each, ast.expr) and is_compile(each, by) for each in walk(module.source.tree))
 
 
 LOADED = "the state that it loaded says `capturable=False`"

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from graphlint.around_events import OtherDevice
 from graphlint.events import Event
-from graphlint.site.acts import Act, Layer
+from graphlint.site.acts import Act, Layer, Verb
 from graphlint.site.construct import argument
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind
@@ -21,13 +21,20 @@ from graphlint.types import Region
 
 Told = Iterator[tuple[Region, Event]]
 SWITCHES = ("set_device", "cuda.device(", "device_of", "set_device_index", "device_index(", "VISIBLE_DEVICES")
-"""How a file says which GPU is the current one."""
+"""How a file says which GPU is the current one, wherever in it."""
+CHOOSING = frozenset({
+    "torch.cuda.set_device", "torch.cuda.device", "torch.cuda.device_of",
+    "torch.accelerator.set_device_index", "torch.accelerator.device_index",
+})  # fmt: skip
+"""The same, whatever a file calls them."""
 LOOPS = (ast.For, ast.ListComp, ast.DictComp, ast.GeneratorExp)
 
 
 def elsewhere(story: Story) -> Told:
     """Regions whose inputs are all made for a GPU by its number, in a file that never makes it the current one."""
     if "cuda:" not in story.module.source.text or any(word in story.module.source.text for word in SWITCHES):
+        return
+    if any(act.thing.name in CHOOSING for _, act in story.between(-1, len(story.acts), Verb.CALL)):
         return
     for captured in story.captures:
         act = story.acts[captured.begin]

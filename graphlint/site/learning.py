@@ -40,7 +40,9 @@ def learns(compiled: Thing) -> bool:
 
 def is_trained(story: Story, call: Act) -> bool:
     """Whether somebody beside a call asks for gradients."""
-    return any(_asks(each) and is_beside(each, call) for each in story.acts)
+    return any(
+        _asks(each) and is_beside(each, call) for _, each in story.between(-1, len(story.acts), Verb.METHOD, Verb.CALL)
+    )
 
 
 def _asks(act: Act) -> bool:

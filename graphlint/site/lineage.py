@@ -51,7 +51,7 @@ def is_told(story: Story, thing: Thing) -> bool:
     words = thing.node.keywords if isinstance(thing.node, ast.Call) else []
     if any(word.arg == "requires_grad" and not is_false(word.value) for word in words):
         return True
-    for act in story.acts[max(thing.born - 1, 0) :]:
+    for _, act in story.between(thing.born - 2, len(story.acts), Verb.METHOD, Verb.BIND):
         if act.verb is Verb.METHOD and act.name in ("requires_grad_", "retain_grad") and act.thing is thing:
             return not (act.call is not None and act.call.args and is_false(act.call.args[0]))
         if act.verb is Verb.BIND and act.slot is not None and act.slot.key == "requires_grad" and act.slot.holder is thing:

@@ -9,6 +9,7 @@ from graphlint.events import Event
 from graphlint.record import NamedTuple
 from graphlint.site.acts import Act, Layer, Verb, text
 from graphlint.site.construct import argument, constant
+from graphlint.site.devices import CHOOSING
 from graphlint.site.graphed import MAKES, graphed_region
 from graphlint.site.handles import BEGINS
 from graphlint.site.spawning import HANDING, Beside, beside, leads_to, waits, work
@@ -148,10 +149,7 @@ def _may_lock(thing: Thing) -> bool:
 def _has_device(story: Story, own: int, begin: int) -> bool:
     """Whether a thread chooses its device: whether captures on several of them bear each other was not measured."""
     inside = story.between(own, begin, Verb.CALL)
-    return any(act.thing.name in DEVICES for _, act in inside)
-
-
-DEVICES = frozenset({"torch.cuda.set_device", "torch.cuda.device", "torch.accelerator.set_device_index"})
+    return any(act.thing.name in CHOOSING for _, act in inside)
 
 
 def _is_several(spawned: Act) -> bool:
