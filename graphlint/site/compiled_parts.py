@@ -74,8 +74,7 @@ def marked(story: Story) -> Told:
     made: dict[int, Act] = {}
     for index, act in enumerate(story.acts):
         if act.verb is Verb.CALL and act.thing.kind is Kind.OUTSIDE and act.thing.name.endswith(".mark_dynamic"):
-            reads = story.between(index, index + 6, Verb.READ)
-            made.update({id(each.thing.owner): act for _, each in reads if each.node is act.node})
+            made.update({id(each.owner): act for each in story.handed(index)})
         elif runs_graphs(act):
             found = next((made[id(each.owner)] for each in act.given if id(each.owner) in made), None)
             if found is not None:

@@ -61,8 +61,7 @@ def _roots(story: Story, index: int, act: Act) -> list[Thing]:
     """What is differentiated."""
     if act.verb is Verb.METHOD:
         return [act.thing]
-    reads = story.between(index, index + 20, Verb.READ)
-    return [each.thing for _, each in reads if each.node is act.node and each.name == GRAD][:1]
+    return list(story.handed(index))[:1]
 
 
 def _is_final(thing: Thing) -> bool:

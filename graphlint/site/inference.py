@@ -40,9 +40,7 @@ def _takes(story: Story, captured: Captured, index: int, call: Act) -> bool:
     """Whether a layer that learns is called with a result of a graph which was captured in inference mode."""
     if is_unlearned(call) or not is_trained(story, call) or not needs_gradients(story, call.thing):
         return False
-    reads = (act for _, act in story.between(index, index + 20, Verb.READ) if act.node is call.node)
-    given = (act.thing for act in reads if captured.made(act.thing))
-    return any(_is_left(story, each.owner, call) for each in given)
+    return any(captured.made(each) and _is_left(story, each.owner, call) for each in story.handed(index))
 
 
 def _is_left(story: Story, made: Thing, act: Act) -> bool:

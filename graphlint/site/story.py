@@ -20,6 +20,7 @@ from graphlint.site.things import STATE, Kind, Slot, Thing
 from graphlint.types import Confidence, Region
 
 E = TypeVar("E", bound=Event)
+NEAR = 20
 
 
 @dataclass(eq=False, slots=True)
@@ -84,6 +85,11 @@ class Story:
             if index >= last:
                 return
             yield index, self.acts[index]
+
+    def handed(self, index: int) -> Iterator[Thing]:
+        """What a call at an act reads of what it is given, in order: that stands right behind the call."""
+        node = self.acts[index].node
+        return (act.thing for _, act in self.between(index, index + NEAR, Verb.READ) if act.node is node)
 
 
 def is_replay(act: Act, captured: Captured) -> bool:

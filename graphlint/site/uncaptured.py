@@ -55,9 +55,9 @@ def _draws_in(act: Act) -> bool:
 
 def by_libraries(story: Story) -> Told:
     """Kernels of other libraries, which know nothing of the stream that torch captures."""
+    if not story.captures or any(word in story.module.source.text for word in HANDED):
+        return
     for captured in story.captures:
-        if any(word in story.module.source.text for word in HANDED):
-            continue
         found = _first(story, captured)
         if found is not None:
             act, whose = found
