@@ -143,3 +143,70 @@ def test_a_story_finds_acts_replays_and_regions_again() -> None:
     assert len(replays) == 3
     assert [list(whole.replays(captured, at)) for at in (0, replays[0], replays[2])] == [replays, replays[1:], []]
     assert [at for at in range(len(acts)) if whole.is_captured(at)] == list(range(captured.begin, captured.end + 1))
+
+
+LOCKED = """
+import threading
+import torch
+
+lock = threading.Lock()
+
+def work():
+    with lock:
+        torch.cuda.synchronize()
+
+def main(device):
+    x = torch.zeros(4, device=device)
+    threading.Thread(target=work).start()
+    graph = torch.cuda.CUDAGraph()
+    with lock:
+        with torch.cuda.graph(graph):
+            y = x * 2
+    return graph, y
+"""
+
+
+def test_a_lock_keeps_a_thread_out_of_a_capture() -> None:
+    assert "LoaderThread" not in told(LOCKED)
+    assert "LoaderThread" in told(LOCKED.replace("    with lock:\n        torch", "    if work:\n        torch"))
+
+
+ORDERED = """
+import torch
+
+def main(device, flag):
+    one, other = torch.nn.Linear(4, 4).to(device), torch.nn.Linear(4, 4).to(device)
+    x = torch.zeros(4, 4, device=device)
+    one, other = torch.cuda.make_graphed_callables((one, other), ((x,), (x,)))
+    if flag:
+        y = other(x)
+    if not flag:
+        y = one(x)
+    y.sum().backward()
+"""
+
+
+def test_calls_on_two_sides_of_an_if_have_no_order() -> None:
+    assert "GraphedOutOfOrder" in told(ORDERED)
+    assert "GraphedOutOfOrder" not in told(ORDERED.replace("if not flag", "else"))
+
+
+POOLED = """
+import torch
+
+def main(device):
+    x = torch.zeros(4, device=device)
+    one, other = torch.cuda.CUDAGraph(), torch.cuda.CUDAGraph()
+    with torch.cuda.graph(one):
+        y = x * 2
+    with torch.cuda.graph(other, pool=one.pool()):
+        z = x * 3
+    other.replay()
+    one.replay()
+    return torch.add(z, 1)
+"""
+
+
+def test_to_look_at_a_shape_is_to_read_no_result() -> None:
+    assert "OutputKept" in told(POOLED)
+    assert "OutputKept" not in told(POOLED.replace("add(z, 1)", "zeros_like(z)"))
