@@ -210,3 +210,34 @@ def main(device):
 def test_to_look_at_a_shape_is_to_read_no_result() -> None:
     assert "OutputKept" in told(POOLED)
     assert "OutputKept" not in told(POOLED.replace("add(z, 1)", "zeros_like(z)"))
+
+
+def test_weights_that_a_compiled_function_sets_itself_are_no_swap() -> None:
+    inside = "    layer.weight.data = x\n"
+    head = "import torch\n\nlayer = torch.nn.Linear(4, 4)\n\ndef work(x):\n"
+    main = '\nstep = torch.compile(work, mode="reduce-overhead")\n\ndef main(x):\n    y = step(x).clone()\n'
+    again = "    z = step(x)\n    return y, z\n"
+    assert "WeightsMoved" in told(head + "    return layer(x)\n" + main + inside + again)
+    assert "WeightsMoved" not in told(head + inside + "    return layer(x)\n" + main + again)
+
+
+MADE = """
+import torch
+
+class Runner:
+    def __init__(self, model):
+        with torch.inference_mode():
+            self.x = torch.zeros(4, device="cuda")
+            self.graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(self.graph):
+                self.y = self.x * 2
+
+    def run(self, x):
+        self.x.copy_(x)
+        self.graph.replay()
+        return self.y.clone()
+"""
+
+
+def test_a_method_may_be_called_in_inference_mode() -> None:
+    assert "InferenceTensor" not in told(MADE)
