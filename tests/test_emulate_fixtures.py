@@ -26,7 +26,6 @@ EXPLAINED = {
     "programs/catalogue_shapes.py:nested_or_jagged_tensor": "nested tensors are not emulated",
     "graph_misused/dropped.py": "a graph is destroyed here whenever it likes",
     "graphed_order/stages.py": "graphs share no memory here, so none writes over what another has",
-    "missing_warmup/backward.py": "one thread does all here, so its libraries are set up",
 }
 
 

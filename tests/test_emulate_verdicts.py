@@ -41,8 +41,6 @@ EXPLAINED = {
     "graph_misused/dropped.py:reset": "the emulator holds no graph of the driver, which is what cannot be destroyed",
     "graphed_order/stages.py:other_way_round": "the emulator gives no memory to two graphs",
     "replays_at_once/two_streams.py:at_once": "the emulator replays one graph after the other",
-    "missing_warmup/backward.py:forward_only": "the emulator has no handles of libraries, nor autograd's thread",
-    "missing_warmup/backward.py:without_gradients": "the emulator has no handles of libraries",
 }
 
 

@@ -81,7 +81,9 @@ def on_emulated(session: Session, func: Any, args: Args, kwargs: Kwargs, inputs:
     _check_places(plan, inputs, arguments)
     tape = session.tape
     if tape is None:
-        session.libraries.update(row.effect for row in plan.refusals if row.effect in LIBRARIES)
+        for row in plan.refusals:
+            if row.effect in LIBRARIES:
+                session.use(row.effect)
     else:
         _check_capture(session, plan, arguments, args, kwargs)
         tape.note_inputs(each for each in inputs if isinstance(each, DeviceTensor))

@@ -48,7 +48,7 @@ class Session:
         self.calling: Callable[..., object] | None = None
         self.refusals: dict[tuple[str, int, str], Refusal] = {}
         self.strays: dict[int, Refusal] = {}
-        self.libraries: set[str] = set()
+        self.libraries: set[tuple[str, bool]] = set()
         self.unknown: dict[str, None] = {}
 
     def begin(self) -> Tape:
@@ -82,9 +82,10 @@ class Session:
         tape.unset()
 
     def use(self, library: str) -> bool:
-        """Whether a library has been set up; it is from now on."""
-        was_ready = library in self.libraries
-        self.libraries.add(library)
+        """Whether a library has been set up; it is from now on.  On a GPU, autograd's thread has handles of its own."""
+        handle = library, torch._C._current_graph_task_id() >= 0
+        was_ready = handle in self.libraries
+        self.libraries.add(handle)
         return was_ready
 
     def refuse(self, op: str, effect: str) -> None:
