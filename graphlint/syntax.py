@@ -75,6 +75,16 @@ def spelled(node: ast.expr) -> str:
     return ast.unparse(node)
 
 
+def argument(call: ast.Call, names: Sequence[str], name: str) -> ast.expr | None:
+    """What a call gives for a parameter, where `names` take its positions; None if nothing, or behind a star."""
+    named = next((word.value for word in call.keywords if word.arg == name), None)
+    place = names.index(name) if name in names else len(call.args)
+    if named is not None or place >= len(call.args):
+        return named
+    before = call.args[: place + 1]
+    return None if any(isinstance(each, ast.Starred) for each in before) else before[-1]
+
+
 def stands_in(block: Sequence[ast.stmt | ast.expr], node: ast.AST) -> bool:
     """Whether a node of the same file stands in some statements that follow each other, or is one of them."""
     line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)

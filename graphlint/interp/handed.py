@@ -15,7 +15,7 @@ from graphlint.events import HostMutation
 from graphlint.interp.binding import own_name, parameters, receiver_missing
 from graphlint.interp.frame import Link, Summary
 from graphlint.project import ClassDecl, FunctionDecl
-from graphlint.syntax import last_called
+from graphlint.syntax import argument, last_called
 
 if TYPE_CHECKING:
     from graphlint.interp.machine import Machine
@@ -140,11 +140,5 @@ def _at(decl: FunctionDecl, link: Link) -> ast.Call | None:
 
 def _argument(node: ast.Call, callee: FunctionDecl, name: str) -> ast.expr | None:
     """What a call gives for a parameter; None where that cannot be told."""
-    named = next((word.value for word in node.keywords if word.arg == name), None)
-    names = [each.arg for each in callee.signature.named]
-    place = names.index(name) if name in names else -1
-    place -= callee.owner is not None and not receiver_missing(callee)
-    if named is not None or not 0 <= place < len(node.args):
-        return named
-    before = node.args[: place + 1]
-    return None if any(isinstance(each, ast.Starred) for each in before) else before[-1]
+    has_own = callee.owner is not None and not receiver_missing(callee)
+    return argument(node, [each.arg for each in parameters(callee)][has_own:], name)

@@ -21,7 +21,7 @@ from graphlint.interp.mutation import is_building, path_of
 from graphlint.outline import mentions
 from graphlint.project import FunctionDecl, Module
 from graphlint.record import NamedTuple
-from graphlint.syntax import stands_in, stored, walk
+from graphlint.syntax import argument, stands_in, stored, walk
 from graphlint.values import Function, Instance, Scope
 
 if TYPE_CHECKING:
@@ -153,13 +153,7 @@ def _given(function: Function, node: ast.Call, parameter: str) -> ast.expr | Non
             case ast.Attribute(value=owner, attr=name) if name == function.decl.name:
                 return owner
         return None  # the object itself is called
-    for keyword in node.keywords:
-        if keyword.arg == parameter:
-            return keyword.value
-    names = [arg.arg for arg in parameters(function.decl)][function.receiver is not None :]
-    position = names.index(parameter) if parameter in names else len(node.args)
-    before = node.args[: position + 1]
-    return before[-1] if position < len(node.args) and not any(isinstance(each, ast.Starred) for each in before) else None
+    return argument(node, [arg.arg for arg in parameters(function.decl)][function.receiver is not None :], parameter)
 
 
 def _given_back(frame: Frame, function: Function, parameter: str, node: ast.Call) -> str:

@@ -16,7 +16,7 @@ from graphlint.interp.frame import Frame
 from graphlint.interp.raising import SEED_SET
 from graphlint.project import Module
 from graphlint.record import NamedTuple
-from graphlint.syntax import last_called, spelled, stands_in, walk
+from graphlint.syntax import argument, last_called, spelled, stands_in, walk
 from graphlint.types import Confidence
 from graphlint.values import Number, Origin, Value
 
@@ -125,17 +125,11 @@ def _made(
     elif isinstance(node, COMPREHENSIONS):
         loops |= frozenset().union(*(_bound(each.target) for each in node.generators))
     if isinstance(node, ast.Call) and last_called(node) == name:
-        given = _argument(node, places, parameter)
+        given = argument(node, places, parameter)
         if given is not None:
             yield Made(given, loops, maker)
     for child in ast.iter_child_nodes(node):
         yield from _made(child, name, places, parameter, loops, maker)
-
-
-def _argument(node: ast.Call, places: list[str], parameter: str) -> ast.expr | None:
-    named = next((word.value for word in node.keywords if word.arg == parameter), None)
-    at = places.index(parameter) if parameter in places else len(node.args)
-    return named if named is not None or at >= len(node.args) else node.args[at]
 
 
 def _bound(target: ast.expr) -> frozenset[str]:

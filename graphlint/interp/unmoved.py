@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from graphlint.project import ClassDecl
-from graphlint.syntax import last, last_called, walk
+from graphlint.syntax import argument, last, last_called, walk
 from graphlint.values import Place, Tensor, Value, join_all, members
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ def _is_unmoved(owner: ClassDecl) -> bool:
         return False
     made = list(_calls(owner.module.source.tree, owner.name))
     if any(arg.arg == "device" for arg in (*init.args.args, *init.args.kwonlyargs)):
-        place = next((at for at, arg in enumerate(init.args.args[1:]) if arg.arg == "device"), None)
-        is_built = all(_is_placed(call, place) for call in made)
+        names = [arg.arg for arg in init.args.args[1:]]
+        is_built = all(_is_placed(argument(call, names, "device")) for call in made)
     else:
         is_built = any(_names_gpu(word) for call in walk(init) if isinstance(call, ast.Call) for word in call.keywords)
     if not made or not is_built:
@@ -64,12 +64,9 @@ def _calls(tree: ast.AST, name: str) -> Iterator[ast.Call]:
     return (each for each in walk(tree) if isinstance(each, ast.Call) and last_called(each) == name)
 
 
-def _is_placed(call: ast.Call, place: int | None) -> bool:
-    """Whether a constructor is told a device."""
-    named = next((word.value for word in call.keywords if word.arg == "device"), None)
-    if named is None and place is not None and place < len(call.args):
-        named = call.args[place]
-    return named is not None and not (isinstance(named, ast.Constant) and named.value in (None, "cpu", "meta"))
+def _is_placed(given: ast.expr | None) -> bool:
+    """Whether what a constructor is given for its device is another one than the host."""
+    return given is not None and not (isinstance(given, ast.Constant) and given.value in (None, "cpu", "meta"))
 
 
 def _outside(node: ast.AST) -> Iterator[ast.AST]:
