@@ -28,14 +28,28 @@ class Own(NamedTuple):
     confidence: Confidence
 
 
+class Away(NamedTuple):
+    """A finding of a region in a file that the run does not check: what is needed to count it."""
+
+    code: str
+    rule: str
+    file: str
+    effects: Effects
+    confidence: Confidence
+
+
 @frozen
 class Judged(Record):
-    """A region with what its events led to; `finished` is false where the analysis failed in it."""
+    """A region with what its events led to; `finished` is false where the analysis failed in it.
+
+    `away` is what it led to in files that the run does not check.
+    """
 
     region: Region
     own: tuple[Own, ...]
     unknown_calls: int
     finished: bool = True
+    away: tuple[Away, ...] = ()
 
 
 @frozen
@@ -112,12 +126,13 @@ def spans(finding: Finding) -> Iterator[Span]:
 
 
 class Told(NamedTuple):
-    """A region with its findings as the rules gave them."""
+    """A region with its findings as the rules gave them; `away` are those in files that the run does not check."""
 
     region: Region
     findings: tuple[Finding, ...]
     unknown_calls: int
     finished: bool = True
+    away: tuple[Finding, ...] = ()
 
 
 def joined(told: Iterable[Told]) -> tuple[tuple[Finding, ...], tuple[Judged, ...]]:
@@ -138,6 +153,7 @@ def joined(told: Iterable[Told]) -> tuple[tuple[Finding, ...], tuple[Judged, ...
             tuple(Own(number[place(one)], one.effects, one.confidence) for one in own),
             each.unknown_calls,
             each.finished,
+            tuple(Away(one.code, one.rule, one.span.file, one.effects, one.confidence) for one in each.away),
         )
         for each, own in regions
     )
@@ -152,6 +168,7 @@ def _one(group: Sequence[Told]) -> Told:
         (),
         max(each.unknown_calls for each in group),
         all(each.finished for each in group),
+        merged(one for each in group for one in each.away),
     )
 
 

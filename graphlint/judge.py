@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from types import MappingProxyType
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from graphlint import suppress
 from graphlint.account import Account, Told, joined, marked, spans
@@ -23,6 +23,9 @@ from graphlint.source import Source, comments
 from graphlint.spread import Texts
 from graphlint.types import Finding, Region, Span
 
+if TYPE_CHECKING:
+    from graphlint.beyond import Beyond
+
 
 class RegionEvents(Protocol):
     """What the interpreter tells of one region."""
@@ -35,6 +38,8 @@ class RegionEvents(Protocol):
     def unknown_calls(self) -> int: ...
     @property
     def failure(self) -> Exception | None: ...
+    @property
+    def away(self) -> Sequence[Event]: ...
 
 
 class Interpreter(Protocol):
@@ -81,6 +86,7 @@ class Judge(NamedTuple):
     def _judge(self, given: Read, ledger: Ledger, told: dict[str, list[Told]], broken: dict[str, list[Finding]]) -> None:
         """Sort what the interpreter tells by file; what it fails at is lost with what would have come after."""
         ledger.file = given.sources[0].name
+        beyond: Beyond | None = None
         try:
             for each in self.interpret(given.sources, self.config.regions, self.names, ledger):
                 if not self._is_wanted(each):
@@ -88,10 +94,17 @@ class Judge(NamedTuple):
                 if each.failure is not None:
                     broken.setdefault(ledger.file, []).append(_unfinished(each.region, each.failure))
                 found = tuple(self.registry.judge(each.events, each.region.name))
-                told[ledger.file].append(Told(each.region, found, each.unknown_calls, each.failure is None))
+                beyond = beyond or (self._beyond() if each.away else None)
+                away = beyond.found(each.away, each.region.name) if beyond else ()
+                told[ledger.file].append(Told(each.region, found, each.unknown_calls, each.failure is None, away))
         except Exception as error:
             lost = internal(error, top("."), "interpreting; regions not listed were not checked")
             broken.setdefault(ledger.file, []).append(lost)
+
+    def _beyond(self) -> Beyond:
+        from graphlint.beyond import Beyond  # here because a run over whole projects never leads out of them
+
+        return Beyond(self.registry, self.config.require_reasons)
 
     def _is_wanted(self, each: RegionEvents) -> bool:
         """Leave out the regions that a configuration does not want; one whose analysis failed is always told."""

@@ -94,18 +94,23 @@ class Findings(Later[Finding]):
 
 
 class Regions(Later[RegionReport]):
-    """The regions of several files; `some` gives the worst of them, `clean` is the number of those without findings."""
+    """The regions of several files; `some` gives the worst of them.
+
+    `clean` is the number of those without findings, `beyond` of those that lead to some in files that were not given.
+    """
 
     def __init__(
         self,
         make: Callable[[], Iterable[RegionReport]],
         number: int,
         clean: int,
+        beyond: int,
         some: Callable[[int], Sequence[RegionReport]],
     ) -> None:
         super().__init__(make)
         self._number = number
         self.clean = clean
+        self.beyond = beyond
         self.some = some
 
     def __len__(self) -> int:
@@ -133,6 +138,11 @@ def codes(findings: Iterable[Finding]) -> frozenset[str]:
 def clean(regions: Iterable[RegionReport]) -> int:
     """How many regions have no findings."""
     return regions.clean if isinstance(regions, Regions) else sum(each.verdict == "clean" for each in regions)
+
+
+def beyond(regions: Iterable[RegionReport]) -> int:
+    """How many regions lead to findings in files that were not given."""
+    return regions.beyond if isinstance(regions, Regions) else sum(bool(each.elsewhere) for each in regions)
 
 
 def worst(regions: Sequence[RegionReport], number: int) -> Sequence[RegionReport]:

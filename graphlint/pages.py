@@ -6,14 +6,17 @@ A page needs only what was found in its own file and the comments there, so page
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 
 from graphlint import baseline, suppress
 from graphlint.account import Account, Judged, Lines, Part
 from graphlint.config import Config
-from graphlint.merge import Place, merged, narrowed, place
+from graphlint.discover import Found, excludes
+from graphlint.merge import BITS, Place, merged, narrowed, place
 from graphlint.notices import INTERNAL, LIMIT, UNREADABLE, Notice
 from graphlint.record import Record, frozen
 from graphlint.registry import Registry, is_chosen, worst
@@ -124,10 +127,19 @@ class Chooser:
                 live = narrowed(finding, own, self.config.target)
                 if live is not None and self._is_chosen(finding) and kept(place(finding)):
                     effects.append(live.effect)
-        faults = [effect for effect in effects if effect is not Effect.NOTE]
-        counts = tuple((effect.value, faults.count(effect)) for effect in Effect if effect in faults)
+        counts, away = counted(effects), counted(self._away(judged))
+        faults = [Effect(effect) for effect, _ in (*counts, *away)]
         verdict = worst(faults).value if faults else "clean"
-        return RegionReport(judged.region, verdict, len(faults), judged.unknown_calls, counts)
+        number = sum(number for _, number in counts)
+        return RegionReport(judged.region, verdict, number, judged.unknown_calls, counts, away)
+
+    def _away(self, judged: Judged) -> Iterator[Effect]:
+        """The effects of what a region leads to in files that the run does not check, as far as the user asks for it."""
+        for each in judged.away:
+            live = [effect for name, effect in each.effects if BITS[name] & self.config.target]
+            if live and each.confidence >= self.config.min_confidence and self._is_wanted(each.code, each.rule, each.file):
+                if not excludes(Found(Path(each.file), each.file), self.config.exclude, self.config.root):
+                    yield live[0]
 
     def home(self, file: str) -> str:
         """The name of a file relative to the root of the configuration, wherever the run started."""
@@ -138,11 +150,12 @@ class Chooser:
         return tuple(each for each in live if each is not None)
 
     def _is_chosen(self, finding: Finding) -> bool:
-        select = () if finding.code in ALWAYS else self.config.select
-        left_out = self.ignored(self.path(finding.span.file))
-        return is_chosen(finding.code, finding.rule, select, self.config.ignore) and (
-            not left_out or is_chosen(finding.code, finding.rule, (), left_out)
-        )
+        return self._is_wanted(finding.code, finding.rule, self.path(finding.span.file))
+
+    def _is_wanted(self, code: str, rule: str, path: str) -> bool:
+        select = () if code in ALWAYS else self.config.select
+        left_out = self.ignored(path)
+        return is_chosen(code, rule, select, self.config.ignore) and (not left_out or is_chosen(code, rule, (), left_out))
 
     def _is_shown(self, finding: Finding) -> bool:
         """Sure enough, or a limit that was asked for by its code: limits are many, so they are only counted otherwise."""
@@ -173,6 +186,12 @@ class Chooser:
         return is_chosen(page.code, page.name, self.config.select, self.config.ignore)
 
 
+def counted(effects: Iterable[Effect]) -> tuple[tuple[str, int], ...]:
+    """Faults by effect, the gravest first."""
+    found = Counter(effects)
+    return tuple((effect.value, found[effect]) for effect in Effect if found[effect] and effect is not Effect.NOTE)
+
+
 def home(file: str, path: str, config: Config) -> str:
     """The name of a file at a path relative to the root of the configuration, if it is below that."""
     root = os.path.join(os.path.abspath(config.root), "")
@@ -191,13 +210,20 @@ def joined(reports: Iterable[RegionReport]) -> Iterator[RegionReport]:
 
 
 def _sum(group: Sequence[RegionReport]) -> RegionReport:
-    counts = {effect.value: sum(dict(each.counts).get(effect.value, 0) for each in group) for effect in Effect}
-    told = tuple((effect, number) for effect, number in counts.items() if number)
-    faults = [Effect(effect) for effect, _ in told]
+    told = _added(each.counts for each in group)
+    away = _added(each.elsewhere for each in group)
+    faults = [Effect(effect) for effect, _ in (*told, *away)]
     return RegionReport(
         min((each.region for each in group), key=lambda region: (region.kind, region.span)),
         worst(faults).value if faults else "clean",
         sum(each.findings for each in group),
         sum(each.unknown_calls for each in group),
         told,
+        away,
     )
+
+
+def _added(several: Iterable[tuple[tuple[str, int], ...]]) -> tuple[tuple[str, int], ...]:
+    every = [dict(each) for each in several]
+    numbers = ((effect.value, sum(each.get(effect.value, 0) for each in every)) for effect in Effect)
+    return tuple((effect, number) for effect, number in numbers if number)

@@ -99,10 +99,11 @@ class Retold:
                 for name, row in nsmallest(number, faulty if number <= len(faulty) else every, key=_rank)
             ]
 
-        return Regions(made, len(every), len(every) - len(faulty), some)
+        beyond = sum(bool(row[ELSEWHERE]) for _, row in faulty)
+        return Regions(made, len(every), len(every) - len(faulty), beyond, some)
 
 
-NAME, FILE, LINE, VERDICT, FINDINGS = 0, 2, 3, 7, 8
+NAME, FILE, LINE, VERDICT, FINDINGS, ELSEWHERE = 0, 2, 3, 7, 8, 11
 
 
 def joined(every: Iterator[Row]) -> list[Row]:

@@ -236,7 +236,8 @@ def _of_text(text: str, error: SyntaxError) -> tuple[int, tuple[int, int], str]:
     return number, (len(line[:first].encode()), len(line[: max(last, first)].encode())), line
 
 
-def _may_hold(text: str, marks: re.Pattern[str]) -> bool:
+def may_hold(text: str, marks: re.Pattern[str] = MARKS) -> bool:
+    """Whether `marks` could be found somewhere in a text."""
     if marks is MARKS:
         lowered = text.lower()
         if not any(word in lowered for word in WORDS):
@@ -268,7 +269,7 @@ def comments(source: Source, marks: re.Pattern[str] = MARKS) -> list[Comment]:
 
     Tokenizing costs more than parsing, so text that holds no mark at all is not tokenized and has none.
     """
-    if not _may_hold(source.text, marks):
+    if not may_hold(source.text, marks):
         return []
     found: list[Comment] = []
     try:

@@ -130,13 +130,17 @@ class Finding(Record):
 
 @frozen
 class RegionReport(Record):
-    """What is predicted for one region; `verdict` is an effect's word or "clean", `counts` has the findings by effect."""
+    """What is predicted for one region; `verdict` is an effect's word or "clean", `counts` has the findings by effect.
+
+    `elsewhere` has by effect what the region leads to in files that the run does not check; the verdict heeds it.
+    """
 
     region: Region
     verdict: str
     findings: int
     unknown_calls: int
     counts: tuple[tuple[str, int], ...] = ()
+    elsewhere: tuple[tuple[str, int], ...] = ()
 
 
 @frozen

@@ -32,6 +32,7 @@ class Told(NamedTuple):
     events: tuple[Event, ...]
     unknown_calls: int = 0
     failure: Exception | None = None
+    away: tuple[Event, ...] = ()
 
 
 def reads(event: HostRead) -> Finding | None:

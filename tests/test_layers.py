@@ -23,7 +23,7 @@ LAYERS = (
     ("rule", "notices", "page"),
     ("packs", "registry"),
     ("merge", "unmark", "suppress", "baseline"),
-    ("account",),
+    ("account", "beyond"),
     ("judge", "pages"),
     ("cache",),
     ("check",),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from graphlint.account import Account, Effects, Judged, Lines, Own, Part
+from graphlint.account import Account, Away, Effects, Judged, Lines, Own, Part
 from graphlint.merge import Place
 from graphlint.pages import Page
 from graphlint.suppress import Mark, Marks
@@ -115,7 +115,8 @@ class Table:
     def judged_row(self, each: Judged, found: Sequence[Finding]) -> Row:
         region = each.region
         own = [self._own_row(one, found[one.number]) for one in each.own]
-        return [self.number(region.name), region.kind, self.span_row(region.span), own, each.unknown_calls, each.finished]
+        row = [self.number(region.name), region.kind, self.span_row(region.span), own, each.unknown_calls, each.finished]
+        return [*row, [self._away_row(one) for one in each.away]]
 
     def _own_row(self, own: Own, finding: Finding) -> int | Row:
         """Mostly a region has a finding just as the whole file has it."""
@@ -124,9 +125,17 @@ class Table:
         return [own.number, self.effects_row(own.effects), own.confidence]
 
     def judged(self, row: Row, found: Sequence[Finding]) -> Judged:
-        name, kind, span, own, unknown, finished = row
+        name, kind, span, own, unknown, finished, away = row
         mine = tuple(self._own(each, found) for each in own)
-        return Judged(Region(self.texts[name], kind, self.span(span)), mine, unknown, finished)
+        region = Region(self.texts[name], kind, self.span(span))
+        return Judged(region, mine, unknown, finished, tuple(map(self._away, away)))
+
+    def _away_row(self, each: Away) -> Row:
+        return [*map(self.number, (each.code, each.rule, each.file)), self.effects_row(each.effects), each.confidence]
+
+    def _away(self, row: Row) -> Away:
+        code, rule, file, effects, sure = row
+        return Away(self.texts[code], self.texts[rule], self.texts[file], self.effects(effects), SURE[sure])
 
     def _own(self, row: int | Row, found: Sequence[Finding]) -> Own:
         if isinstance(row, int):
@@ -192,12 +201,13 @@ def region_row(each: RegionReport, file: str) -> Row:
     """A region as a file tells of it; its own name is left empty."""
     region = each.region
     where = "" if region.span.file == file else region.span.file
-    return [region.name, region.kind, where, *region.span[1:], each.verdict, each.findings, each.unknown_calls, each.counts]
+    told = [each.verdict, each.findings, each.unknown_calls, each.counts, each.elsewhere]
+    return [region.name, region.kind, where, *region.span[1:], *told]
 
 
 def region(row: Row, file: str) -> RegionReport:
     """The region that `region_row` wrote, as that file tells of it."""
-    name, kind, where, line, column, end_line, end_column, verdict, findings, unknown, counts = row
-    told = tuple((effect, number) for effect, number in counts)
+    name, kind, where, line, column, end_line, end_column, verdict, findings, unknown, counts, away = row
+    told, elsewhere = (tuple((effect, number) for effect, number in each) for each in (counts, away))
     place = Span(where or file, line, column, end_line, end_column)
-    return RegionReport(Region(name, kind, place), verdict, findings, unknown, told)
+    return RegionReport(Region(name, kind, place), verdict, findings, unknown, told, elsewhere)

@@ -116,13 +116,13 @@ def _of_file(project: Project, module: Module, inside: Iterable[RegionEvents], l
     for each in inside:
         outside = around.pop(_place(each.region), None)
         more = outside.events if outside is not None else ()
-        events = each.events
+        events, away = each.events, each.away
         if each.region.name in only:
             used.add(each.region.name)
-            events = narrowed(events, Target.COMPILE)
+            events, away = narrowed(events, Target.COMPILE), narrowed(away, Target.COMPILE)
         elif each.region.kind == "forward" and each.region.name not in captured:
-            events = supposed(events)
-        yield each._replace(events=(*events, *more))
+            events, away = supposed(events), supposed(away)
+        yield each._replace(events=(*events, *more), away=away)
     ledger.used[file] = frozenset(used)
     yield from around.values()
 

@@ -31,12 +31,16 @@ from graphlint.values import Arguments, Function, Instance, Seq, Table, Text, Va
 
 
 class RegionEvents(NamedTuple):
-    """What one region does, as far as the analysis came; `failure` is the exception that ended it."""
+    """What one region does, as far as the analysis came; `failure` is the exception that ended it.
+
+    `away` is what it does in files of which nothing is told.
+    """
 
     region: Region
     events: tuple[Event, ...]
     unknown_calls: int
     failure: Exception | None = None
+    away: tuple[Event, ...] = ()
 
 
 class Reader:
@@ -105,11 +109,13 @@ def _read_entry(
 
 
 def _told(region: Region, summary: Summary, live: Target, given: set[str], reached: Reached) -> RegionEvents:
-    """What a summary says of the given files."""
+    """What a summary says of the given files, and apart from it what it says of others."""
     # What a library counts on is a reason to tell of the numbers that a given file gets from it.
-    events = [event for event in grounded(tuple(read_out(summary, live, reached))) if event.span.file in given]
+    every = grounded(tuple(read_out(summary, live, reached)))
+    events = [event for event in every if event.span.file in given]
     known = tuple(event for event in events if not isinstance(event, UnknownCall))
-    return RegionEvents(region, known, len(events) - len(known))
+    away = tuple(event for event in every if not isinstance(event, UnknownCall) and event.span.file not in given)
+    return RegionEvents(region, known, len(events) - len(known), away=away)
 
 
 class Unfinished(Exception):

@@ -99,6 +99,7 @@ def region(report: RegionReport) -> dict[str, object]:
         "verdict": report.verdict,
         "findings": report.findings,
         "unknown_calls": report.unknown_calls,
+        **({"elsewhere": dict(report.elsewhere)} if report.elsewhere else {}),
     }
 
 

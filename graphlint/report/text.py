@@ -154,7 +154,11 @@ def _regions(regions: Sequence[RegionReport], paint: Paint) -> str:
 
 def _region(report: RegionReport, paint: Paint, several: Collection[str]) -> str:
     name = region_name(report, several)
-    if not report.counts:
-        return f"{name}: {paint('clean', GREEN)}"
-    parts = [paint(faults_of(number, effect), COLOURS[Effect(effect)]) for effect, number in report.counts]
-    return f"{name}: {', '.join(parts)}"
+    here, away = (_counts(each, paint) for each in (report.counts, report.elsewhere))
+    if not away:
+        return f"{name}: {here or paint('clean', GREEN)}"
+    return f"{name}: {here or 'clean here'}, and {away} in files that were not given"
+
+
+def _counts(counts: Sequence[tuple[str, int]], paint: Paint) -> str:
+    return ", ".join(paint(faults_of(number, effect), COLOURS[Effect(effect)]) for effect, number in counts)

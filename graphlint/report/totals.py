@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable
 
-from graphlint.later import by_effect, clean, codes
+from graphlint.later import beyond, by_effect, clean, codes
 from graphlint.report.positions import visible
 from graphlint.types import Effect, RegionReport, Report
 
@@ -45,6 +45,9 @@ def sentences(report: Report) -> list[str]:
         said.append(f"{count(report.suppressed, 'finding')} suppressed")
     if report.hidden:
         said.append(f"{count(report.hidden, 'less certain finding')} hidden; `--min-confidence possible` shows all")
+    if number := beyond(report.regions):
+        lead = "region leads" if number == 1 else "regions lead"
+        said.append(f"{number:,} {lead} to findings in files that were not given; `--around` shows them")
     if report.templates:
         said.append(f"{count(report.templates, 'template')} left to the files that were generated from them")
     if report.limits and "GL904" not in codes(report.findings):
