@@ -138,8 +138,12 @@ class Chooser:
         for each in judged.away:
             live = [effect for name, effect in each.effects if BITS[name] & self.config.target]
             if live and each.confidence >= self.config.min_confidence and self._is_wanted(each.code, each.rule, each.file):
-                if not excludes(Found(Path(each.file), each.file), self.config.exclude, self.config.root):
+                if not self._is_left_out(each.file):
                     yield live[0]
+
+    def _is_left_out(self, file: str) -> bool:
+        exclude = self.config.exclude
+        return bool(exclude) and excludes(Found(Path(file), file), exclude, self.config.root)
 
     def home(self, file: str) -> str:
         """The name of a file relative to the root of the configuration, wherever the run started."""
