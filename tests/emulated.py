@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from graphlint.case import as_case
@@ -15,8 +15,9 @@ from tests.gpu.entries import entry_case
 from tests.gpu.record import captures_itself
 
 
+@cache
 def outcome_of(path: Path, entry: str) -> Outcome:
-    """What the emulator makes of a function, a module class or a program of a file."""
+    """What the emulator makes of a function, a module class or a program of a file; two tests ask for most of them."""
     if not captures_itself(path, entry):
         return emulate(partial(entry_case, "cuda", str(path), entry), target=entry)
 
