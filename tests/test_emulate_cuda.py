@@ -201,3 +201,13 @@ def test_long_attention_is_fused_and_equal(is_causal: bool, monkeypatch: pytest.
         y = attend(*inputs, is_causal=is_causal, enable_gqa=True)
         y.sum().backward()
         assert torch.allclose(y.detach().cpu(), expected, atol=1e-5) and inputs[0].grad is not None
+
+
+def test_the_end_of_a_capture_names_what_was_refused_first() -> None:
+    with emulated_cuda():
+        x = torch.ones(4, device="cuda")
+        for _ in range(2):
+            with pytest.raises(CaptureRefused) as raised, torch.cuda.graph(torch.cuda.CUDAGraph()):
+                x.sum().item()
+                torch.cuda.synchronize()
+            assert "`torch.Tensor.item` at " in str(raised.value) and "synchronize" not in str(raised.value)

@@ -45,7 +45,7 @@ class Emulated:
 
     def capture(self, step: Callable[[], object], pool: tuple[int, int] | None = None) -> Captured:
         """Capture one call; raises what the call raised, or `CaptureRefused` when anything was refused."""
-        session, started, refused = self.session, time.perf_counter(), len(self.session.refusals)
+        session, started = self.session, time.perf_counter()
         state, stream = session.random.state, session.streams.current
         session.streams.current = torch.cuda.Stream()  # type: ignore[assignment]  # patched: the emulation's own class
         tape = self.tape = session.begin()
@@ -54,7 +54,7 @@ class Emulated:
         finally:
             session.end()
             session.random.state, session.streams.current = state, stream
-        if len(session.refusals) > refused:
+        if session.first is not None:
             raise CaptureRefused("operation failed due to a previous error during capture")
         return Captured(lambda: tape.replay(session.random), output, time.perf_counter() - started, pool)
 

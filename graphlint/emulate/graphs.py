@@ -34,19 +34,19 @@ def graph_class(session: Session) -> type:
         def __init__(self, keep_graph: bool = False) -> None:
             self.tape: Tape | None = None
             self.generators: list[DeviceGenerator] = []
-            self.refused = 0
 
         def capture_begin(self, pool: object = None, capture_error_mode: str = "global", **options: object) -> None:
             checked(self.tape is None, "This CUDAGraph instance already owns a captured graph")
-            self.refused = len(session.refusals)
             self.tape = session.begin()
             for each in self.generators:
                 each.graphs.add(session.graph)
 
         def capture_end(self) -> None:
             session.end()
-            if len(session.refusals) > self.refused:
-                raise CaptureRefused("CUDA error: operation failed due to a previous error during capture")
+            if session.first is not None:
+                # Real code is stopped at the first one; here all are noted, so this says which that was.
+                first = f"`{session.first.op}` at {session.first.file}:{session.first.line}"
+                raise CaptureRefused(f"CUDA error: operation failed due to a previous error during capture, {first}")
 
         def replay(self) -> None:
             replayed(session, self.tape)

@@ -33,7 +33,10 @@ class Pinned:
 
 
 class Session:
-    """The state behind the two modes; `calling` names the torch function that user code is in."""
+    """The state behind the two modes.
+
+    `calling` names the torch function that user code is in, `first` is what this capture, or the last, was refused first.
+    """
 
     def __init__(self) -> None:
         self.allocator = Allocator()
@@ -47,6 +50,7 @@ class Session:
         self.compiled = 0
         self.calling: Callable[..., object] | None = None
         self.refusals: dict[tuple[str, int, str], Refusal] = {}
+        self.first: Refusal | None = None
         self.strays: dict[int, Refusal] = {}
         self.libraries: set[tuple[str, bool]] = set()
         self.unknown: dict[str, None] = {}
@@ -61,6 +65,7 @@ class Session:
         self.graph = self.allocator.capture = self.serial
         self.tape = Tape(self.serial, self.allocator)
         self.strays.clear()
+        self.first = None
         self.streams.begin()
         return self.tape
 
@@ -93,6 +98,7 @@ class Session:
         self.note(self.refusal(op, effect))
 
     def note(self, found: Refusal) -> None:
+        self.first = self.first or found
         self.refusals.setdefault((found.file, found.line, found.op), found)
 
     def refusal(self, op: str, effect: str) -> Refusal:
