@@ -200,7 +200,10 @@ def _left_out(path: str, patterns: tuple[Patterns, ...]) -> bool:
 
 
 def _above(folder: str, looked: list[str]) -> tuple[Patterns, ...]:
-    """The ignore files of the folders that contain `folder`, up to the repository's root, outermost first."""
+    """The ignore files of the folders that contain `folder`, up to the repository's root, outermost first.
+
+    None if they leave out the folder itself: who names it wants to see it, such as a library in a virtual environment.
+    """
     found: list[Patterns] = []
     parent = folder
     while not os.path.exists(_looked_at(os.path.join(parent, REPOSITORY), looked)):
@@ -208,7 +211,7 @@ def _above(folder: str, looked: list[str]) -> tuple[Patterns, ...]:
         if parent == below:
             return ()
         found[:0] = _ignore_file(parent, looked)
-    return tuple(found)
+    return () if _left_out(os.path.join(folder, ""), tuple(found)) else tuple(found)
 
 
 def _looked_at(path: str, looked: list[str]) -> str:

@@ -71,6 +71,16 @@ def test_ignore_files_above_the_folder_hold_within_the_repository(tree: Path) ->
     assert names("repo/src") == ["repo/src/a.py"]
 
 
+@pytest.mark.parametrize("pattern", [".env", ".env/lib", "*", "/.env/"])
+def test_a_folder_that_is_given_is_walked_even_if_it_is_ignored(pattern: str, tree: Path) -> None:
+    put(".git/HEAD")
+    put(".env/lib/a.py", ".env/lib/gen/b.py")
+    put(".env/lib/.gitignore", text="gen/\n")
+    put(".gitignore", text=f"{pattern}\n")
+    assert names(".env/lib") == [".env/lib/a.py"]
+    assert names(".") == []
+
+
 def test_a_line_that_is_no_pattern_is_skipped(tree: Path) -> None:
     put("a.py", "b.py")
     put(".gitignore", text="!\n[z-a].py\nb.py\n")
