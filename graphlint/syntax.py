@@ -193,3 +193,25 @@ def last(node: ast.AST) -> str:
 def last_called(node: ast.AST) -> str:
     """The same, of a call the name of what it calls."""
     return last(node.func if isinstance(node, ast.Call) else node)
+
+
+def counted(node: ast.expr | None) -> Iterator[str]:
+    """The names in the arithmetic of a number: `-n`, `j - i`."""
+    match node:
+        case ast.Name(id=name):
+            yield name
+        case ast.UnaryOp(op=ast.USub(), operand=inner):
+            yield from counted(inner)
+        case ast.BinOp(left=left, right=right):
+            yield from counted(left)
+            yield from counted(right)
+
+
+def is_size(node: ast.expr) -> bool:
+    """`x.shape[-1]`, `x.size(0)`, `len(x)`: what is compared with one is a number."""
+    match node:
+        case ast.Subscript(value=ast.Attribute(attr="shape")) | ast.Call(func=ast.Attribute(attr="size"), args=[_]):
+            return True
+        case ast.Call(func=ast.Name(id="len")) | ast.Attribute(attr="ndim"):
+            return True
+    return False

@@ -19,7 +19,7 @@ from graphlint.interp.binding import defaults, parameters, receiver_missing
 from graphlint.interp.handed import handed
 from graphlint.interp.naming import is_host
 from graphlint.project import ClassDecl, FunctionDecl
-from graphlint.syntax import nested, walk
+from graphlint.syntax import counted, is_size, nested, walk
 from graphlint.types import Confidence
 from graphlint.values import (
     Bool,
@@ -138,7 +138,8 @@ class Uses:
     """How a function's body uses its parameters, read from its syntax once."""
 
     __slots__ = (
-        "called", "first", "handed", "host", "names", "number", "other", "owner", "receiver", "symbols", "tensor", "truth",
+        "called", "first", "handed", "host", "names", "number", "other", "owner", "parts", "receiver", "shape", "symbols",
+        "tensor", "truth",
     )  # fmt: skip
 
     def __init__(self, decl: FunctionDecl) -> None:
@@ -153,6 +154,8 @@ class Uses:
         self.truth: set[str] = set()
         self.called: set[str] = set()
         self.handed: set[str] = set()
+        self.shape: set[str] = set()
+        self.parts: dict[str, list[str]] = {}
         body = decl.node.body
         anew = rebound(body, {*names}) if isinstance(body, list) else {}
         for statement in body if isinstance(body, list) else [body]:
@@ -198,10 +201,12 @@ class Uses:
                 self._words(words)
             case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
                 self._truth(test)
+            case ast.Assign(targets=[ast.Tuple(elts=parts)], value=ast.Name(id=name)):
+                self.parts.setdefault(name, []).extend(each.id for each in parts if isinstance(each, ast.Name))
             case ast.Slice(lower=lower, upper=upper):
-                self.number.update(_counted(lower), _counted(upper))
-            case ast.Compare(left=left, comparators=others) if any(_is_size(each) for each in (left, *others)):
-                self.number.update(name for each in (left, *others) for name in _counted(each))
+                self.number.update(counted(lower), counted(upper))
+            case ast.Compare(left=left, comparators=others) if any(is_size(each) for each in (left, *others)):
+                self.number.update(name for each in (left, *others) for name in counted(each))
             case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=str())):
                 self.other.add(name)
             case ast.Subscript(value=ast.Name(id=name), slice=ast.Tuple()):
@@ -230,9 +235,9 @@ class Uses:
         if last in PYTHON_VALUES and args and isinstance(args[0], ast.List):
             self.other.update(map(_root, args[0].elts))
         if last in FILLING and args:
-            self.number.update(_counted(args[-1]))
+            self.number.update(counted(args[-1]))
         sizes = self._sizes(func, last, args)
-        self.number.update(name for arg in sizes for name in _counted(arg))
+        self.number.update(name for arg in sizes for name in counted(arg))
         if len(sizes) < len(args) and isinstance(args[0], ast.Name) and self._takes_tensor(func):
             self.tensor.add(args[0].id)
 
@@ -250,6 +255,10 @@ class Uses:
         for word in words:
             if word.arg in FILLED_WITH and isinstance(word.value, ast.Name):
                 self.number.add(word.value.id)
+            elif word.arg == "size" and isinstance(word.value, ast.Name):
+                self.shape.add(word.value.id)
+            elif word.arg == "size" and isinstance(word.value, (ast.Tuple, ast.List)):
+                self.number.update(name for part in word.value.elts for name in counted(part))
 
     def _takes_tensor(self, func: ast.expr) -> bool:
         """A call that takes a tensor first: a submodule's, or a function of torch."""
@@ -271,6 +280,8 @@ class Uses:
         """What a parameter without annotation and default must be."""
         if name in self.tensor:
             return Tensor(Place.DEVICE, Kind.ANY, None, Confidence.CERTAIN, "input")
+        if name in self.shape or self._is_taken_apart(name):
+            return Seq("tuple", None, Number(Kind.INT, None, Origin.ARGUMENT))
         if name in self.number:
             return Number(Kind.INT, None, Origin.ARGUMENT)
         if name in self.called:
@@ -279,6 +290,11 @@ class Uses:
             return Unknown() if name in self.other else Opaque()
         sure = Confidence.LIKELY if name == self.first or name in self.handed else Confidence.POSSIBLE
         return Tensor(Place.DEVICE, Kind.ANY, None, sure, "input")
+
+    def _is_taken_apart(self, name: str) -> bool:
+        """Whether a parameter is taken apart into sizes: `batch, length, width = shape`."""
+        parts = self.parts.get(name, ())
+        return self.tensor.isdisjoint(parts) and not self.number.isdisjoint(parts)
 
 
 Position = tuple[int, int]
@@ -360,20 +376,8 @@ def _scaled(node: ast.BinOp) -> Iterator[str]:
     """The name that arithmetic with sizes and constants is about: `(lengths * x.size(1)).cpu()`."""
     match node:
         case ast.BinOp(left=ast.Name(id=name), right=other) | ast.BinOp(left=other, right=ast.Name(id=name)):
-            if isinstance(other, ast.Constant) or _is_size(other):
+            if isinstance(other, ast.Constant) or is_size(other):
                 yield name
-
-
-def _counted(node: ast.expr | None) -> Iterator[str]:
-    """The names in the arithmetic of a number: `-n`, `j - i`."""
-    match node:
-        case ast.Name(id=name):
-            yield name
-        case ast.UnaryOp(op=ast.USub(), operand=inner):
-            yield from _counted(inner)
-        case ast.BinOp(left=left, right=right):
-            yield from _counted(left)
-            yield from _counted(right)
 
 
 def _root(node: ast.expr) -> str:
@@ -381,13 +385,3 @@ def _root(node: ast.expr) -> str:
     while isinstance(node, ast.Subscript):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""
-
-
-def _is_size(node: ast.expr) -> bool:
-    """`x.shape[-1]`, `x.size(0)`, `len(x)`: what is compared with one is a number."""
-    match node:
-        case ast.Subscript(value=ast.Attribute(attr="shape")) | ast.Call(func=ast.Attribute(attr="size"), args=[_]):
-            return True
-        case ast.Call(func=ast.Name(id="len")) | ast.Attribute(attr="ndim"):
-            return True
-    return False

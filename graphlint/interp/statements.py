@@ -36,6 +36,7 @@ from graphlint.values import (
     External,
     Function,
     Instance,
+    Method,
     Nothing,
     Number,
     Seq,
@@ -92,6 +93,8 @@ def run_annotated(frame: Frame, node: ast.AnnAssign) -> None:
 def run_augmented(frame: Frame, node: ast.AugAssign) -> None:
     target = node.target
     old, given = frame.eval(_loaded(target)), frame.eval(node.value)
+    if isinstance(old, Method):
+        return  # while it is asked what an attribute may be, this statement says nothing: it keeps what is there
     value = augmented(frame, node.op, old, given, node) if isinstance(old, Instance) else None
     value = binary(frame, node.op, old, given, node) if value is None else value
     # What a base outside the tree holds, and a tensor is added to, is most likely one: it is written in place.

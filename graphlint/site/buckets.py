@@ -10,7 +10,7 @@ from graphlint.site.acts import Act, Layer, Verb, text
 from graphlint.site.branches import apart, happens_once
 from graphlint.site.construct import argument
 from graphlint.site.devices import switches
-from graphlint.site.fitting import fits
+from graphlint.site.fitting import fits, is_constant, is_set_first
 from graphlint.site.mixing import dimension, mixes, runs_along
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
@@ -195,6 +195,8 @@ def padding(story: Story) -> Told:
             cut = _cut(act)
             if replay is None or fits(story, captured, index, replay, cut.upper if cut is not None else None):
                 continue
+            if is_set_first(story, captured, index, replay):
+                continue
             addresses = _is_address(story, captured, act.thing.owner)
             sure = Confidence.LIKELY if addresses else None
             if not addresses and not _is_marked(story, captured, act, replay):
@@ -208,7 +210,7 @@ def _is_part(act: Act, captured: Captured) -> bool:
     if not act.is_partial or id(act.thing.owner) not in captured.reads:
         return False
     cut = _cut(act)
-    return cut is not None and (cut.lower is None or not _is_constant(act))
+    return cut is not None and (cut.lower is None or not is_constant(act))
 
 
 PLACING = frozenset({
@@ -261,20 +263,12 @@ def _is_marked(story: Story, captured: Captured, filled: Act, replay: int) -> bo
     """Whether another input tells which rows count: before the replay, what is left of it is set to a constant."""
     before = max((at for at in story.replays(captured) if at < replay), default=captured.end)
     return any(
-        _is_constant(act)
+        is_constant(act)
         and act.thing.owner is not filled.thing.owner
         and any(id(act.thing.owner) in each.reads for each in story.captures)
         and (not act.is_partial or _rest(act))
         for _, act in story.between(before, replay, Verb.WRITE)
     )
-
-
-def _is_constant(act: Act) -> bool:
-    """Whether a tensor, or a part of it, is set to a number that is written there: no size of this batch."""
-    node = act.node
-    given = node.args if isinstance(node, ast.Call) else [node.value] if isinstance(node, ast.Assign) else []
-    numbers = (each.operand if isinstance(each, ast.UnaryOp) else each for each in given)
-    return act.name == "zero_" or (act.name in ("fill_", "=") and all(isinstance(each, ast.Constant) for each in numbers))
 
 
 def _rest(act: Act) -> bool:

@@ -15,7 +15,7 @@ from graphlint.site.callers import handed_on, is_as_captured
 from graphlint.site.counters import numbered
 from graphlint.site.keyed import is_key
 from graphlint.site.own_argument import passed_on
-from graphlint.site.put_away import is_record, only_fills
+from graphlint.site.put_away import is_as_good, is_record, only_fills
 from graphlint.site.replaced import is_fallback, is_given, replaced
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.taken import is_taken
@@ -44,7 +44,7 @@ def rebound(story: Story) -> Told:
             before = before or replaced(story, captured, index, act)
             if before is None or id(before) in called or id(act.thing) in put or only_fills(story, captured, before):
                 continue
-            if before.kind not in STATE and not is_record(captured, before, act.thing):
+            if before.kind not in STATE and not is_record(story, captured, index, before, act.thing):
                 continue
             is_chosen = before is act.thing and _chooses(story, captured, act)
             if before is act.thing and not is_chosen:
@@ -162,7 +162,8 @@ def _is_lost(story: Story, captured: Captured, index: int, act: Act, before: Thi
             return False
         if _fills_up_to(captured, later, act.slot):
             return False
-    return not any(later.slot == act.slot and later.thing is before for _, later in story.between(index, replay, Verb.BIND))
+    later_on = (later for _, later in story.between(index, replay, Verb.BIND) if later.slot == act.slot)
+    return not any(is_as_good(captured, before, later.thing) for later in later_on)
 
 
 def _fills_up_to(captured: Captured, write: Act, slot: Slot | None) -> bool:

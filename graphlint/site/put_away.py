@@ -37,11 +37,43 @@ def only_fills(story: Story, captured: Captured, held: Thing) -> bool:
     )
 
 
-def is_record(captured: Captured, before: Thing, after: Thing) -> bool:
-    """Whether an object of which a region read attributes is replaced by another of its class: a batch by the next one."""
+def is_record(story: Story, captured: Captured, index: int, before: Thing, after: Thing) -> bool:
+    """Whether an object of which a region read attributes is replaced by another of its class: a batch by the next one.
+
+    The code that replays may want another with the very tensors of the capture, or copy into these what a new one brings.
+    """
     if before.kind is not Kind.INSTANCE or after.kind is not Kind.INSTANCE or after.decl is not before.decl:
         return False
-    return captured.graph not in before.family() and any(slot.holder is before for slot in captured.inputs)
+    if captured.graph in before.family() or not any(slot.holder is before for slot in captured.inputs):
+        return False
+    return not is_as_good(captured, before, after) and not _is_copied(story, captured, index, before, after)
+
+
+def is_as_good(captured: Captured, before: Thing, after: Thing) -> bool:
+    """Whether something is what a region read, or another record with the very tensors that it read there."""
+    read = _tensors(captured, before)
+    return after is before or (
+        bool(read) and all(key in after.slots and after.slots[key].owner is owner for key, owner in read.items())
+    )
+
+
+def _tensors(captured: Captured, held: Thing) -> dict[str, Thing]:
+    """The tensors that a region read in attributes of an object."""
+    if held.kind is not Kind.INSTANCE:
+        return {}
+    read = ((slot, thing) for slot, thing in captured.inputs.items() if slot.holder is held)
+    return {slot.key: thing.owner for slot, thing in read if thing.kind is Kind.TENSOR}
+
+
+def _is_copied(story: Story, captured: Captured, index: int, before: Thing, after: Thing) -> bool:
+    """Whether what a new record holds is copied into tensors of the capture before the next replay."""
+    replay = story.next_replay(captured, index)
+    tensors = set(map(id, _tensors(captured, before).values()))
+    brought = set(map(id, after.slots.values()))
+    return replay is not None and any(
+        id(act.thing.owner) in tensors and act.other is not None and id(act.other) in brought
+        for _, act in story.between(index, replay, Verb.WRITE)
+    )
 
 
 def container(act: Act) -> Thing | None:
