@@ -31,11 +31,13 @@ from graphlint.values import (
     Opaque,
     Place,
     Seq,
+    Table,
     Tensor,
     Unknown,
     Value,
     join_all,
     members,
+    tensors_in,
 )
 
 
@@ -222,13 +224,22 @@ def _mark_outside(frame: Frame) -> None:
 
 
 def as_input(value: Value) -> Value:
-    """The value with its host tensors marked as given from outside the region."""
-    return join_all(
-        [
-            each.replace(role="input") if isinstance(each, Tensor) and each.place is Place.HOST and not each.role else each
-            for each in members(value)
-        ]
-    )
+    """The value with its host tensors, and those that it holds, marked as given from outside the region."""
+    return join_all([_as_input(each) for each in members(value)])
+
+
+def _as_input(value: Value) -> Value:
+    if isinstance(value, Tensor):
+        return value.replace(role="input") if value.place is Place.HOST and not value.role else value
+    if not any(each.place is Place.HOST for each in tensors_in(value)):
+        return value
+    if isinstance(value, Seq):
+        items = None if value.items is None else tuple([as_input(each) for each in value.items])
+        return value.replace(items=items, rest=None if value.rest is None else as_input(value.rest))
+    if isinstance(value, Table):
+        entries = tuple([(key, as_input(each)) for key, each in value.items])
+        return value.replace(items=entries, rest=None if value.rest is None else as_input(value.rest))
+    return value
 
 
 def _leave_instance(frame: Frame, value: Instance, node: ast.expr, opened: tuple[Opened, ...], live: Target) -> None:

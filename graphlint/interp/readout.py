@@ -271,17 +271,10 @@ def _enter_case(around: Frame, site: Site, name: str, case: Value) -> Iterator[t
         frame = Frame(machine, site.module, summary, {}, around.scope)
         node = site.decl.node if site.decl is not None else site.module.source.tree
         parts = [item(frame, member, Text(key), node) for key in ("fn", "args", "kwargs")]
-        parts[1] = _given(parts[1])
+        parts[1:] = map(as_input, parts[1:])
         call = called_by_name(site.decl) if machine.hooks and site.decl is not None else None
         apply(frame, parts[0], case_arguments(parts[1], parts[2]), call or node)
         yield region_of(site.decl, name, "case", node, site.module), summary, Target.BOTH
-
-
-def _given(args: Value) -> Value:
-    """The arguments of a case as values given from outside the region."""
-    if isinstance(args, Seq) and args.items is not None:
-        return args.replace(items=tuple(as_input(each) for each in args.items))
-    return args
 
 
 def case_arguments(args: Value, kwargs: Value) -> Arguments:
