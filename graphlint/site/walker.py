@@ -43,6 +43,7 @@ class Walker:
         self.entered: dict[int, int] = {}
         self.resumes: list[tuple[ast.expr, Callable[[Thing], None]]] = []
         self.stacked: dict[int, list[tuple[ast.AST, Thing]]] = {}
+        self.opening: list[list[tuple[ast.AST, Thing, Frame]]] = []
         self._evaluate = evaluate
         self._run = run
 
