@@ -1,7 +1,7 @@
 """A warm-up moves state that nothing puts back.
 
 Warm-up calls are real calls: running statistics and counters advance on dummy data, and the captured training begins
-from there.
+from there.  So are those that `make_graphed_callables` makes of its own, with the samples it is given.
 
 Fails:
 

@@ -110,9 +110,9 @@ def runs_elsewhere(story: Story, captured: Captured, inside: list[Act]) -> bool:
 def moves_state(story: Story) -> Told:
     """Warm-up calls that update statistics or counters which nothing puts back."""
     for captured in story.captures:
-        moved = {id(act.thing.owner): act for act in story.acts[captured.begin : captured.end] if _what(act)}
+        moved = {id(act.thing.owner): act for act in story.acts[captured.begin : captured.end] if moved_state(act)}
         for index, act in enumerate(story.acts[: captured.begin] if moved else ()):
-            if not _what(act) or id(act.thing.owner) not in moved or _is_restored(story, captured, index, act):
+            if not moved_state(act) or id(act.thing.owner) not in moved or _is_restored(story, captured, index, act):
                 continue
             if _has_twin(story, captured, act):
                 continue
@@ -120,7 +120,7 @@ def moves_state(story: Story) -> Told:
             if excludes(here, there) or (here.frame is there.frame and apart(here, there)):
                 continue
             where, told = here.span, here.text
-            yield region(captured, story.acts), _event(where, told, _what(act))
+            yield region(captured, story.acts), _event(where, told, moved_state(act))
 
 
 def _has_twin(story: Story, captured: Captured, moved: Act) -> bool:
@@ -142,7 +142,7 @@ def _event(where: object, told: str, what: str) -> Event:
     return WarmupMovesState(span=where, text=told, confidence=Confidence.LIKELY, callee=told, what=what)  # type: ignore[arg-type]
 
 
-def _what(act: Act) -> str:
+def moved_state(act: Act) -> str:
     """The state an act moves; "" when it moves none."""
     if act.verb is Verb.CALL and act.thing.kind is Kind.MODULE and "BatchNorm" in act.thing.name:
         return "running statistics" if act.name == "training" else ""
