@@ -111,6 +111,8 @@ def apply(walker: Walker, function: Thing, given: Given, node: ast.Call) -> Thin
             return _graphed(walker, function, given, node)
         case Kind.OUTSIDE:
             return _outside(walker, function.name, given, node)
+        case Kind.UNKNOWN if function.base is not None and function.base.kind is Kind.GRAPH:
+            return method(walker, function.base, function.name, given.places, given.names, node)
     walker.act(Verb.CALL, node, function, call=node)
     walker.read(node, *given.all, name="argument")
     made = walker.thing(Kind.UNKNOWN, node)

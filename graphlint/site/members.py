@@ -79,7 +79,9 @@ def _member(walker: Walker, base: Thing, attr: str, node: ast.AST) -> Thing:
         return Thing(Kind.CONTAINER, node, base.born, attr, base=base, slots={"[*]": group})
     if found is None:
         child = Thing(Kind.UNKNOWN, node, base.born, attr)
-        child.is_argument, child.is_guess = base.is_argument, True
+        child.is_argument, child.is_guess = base.is_argument, base.kind is not Kind.GRAPH
+        # `run = graph.replay`
+        child.base = base if base.kind is Kind.GRAPH else None
         return child
     return _bound(walker, base, found[0], found[1], node)
 

@@ -6,14 +6,14 @@ import ast
 from collections.abc import Iterator
 
 from graphlint.events import Event
-from graphlint.site.acts import Act, Frame, Verb
-from graphlint.site.branches import branches
+from graphlint.site.acts import Act, Frame, Verb, side_by_side
+from graphlint.site.branches import apart, branches
 from graphlint.site.inputs import root
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Scope, Thing
 from graphlint.site.unchanged import is_same
 from graphlint.site_events import OutputKept, OutputUnset, UnwaitedCopy
-from graphlint.syntax import stands_in
+from graphlint.syntax import last_called, stands_in, walk
 from graphlint.types import Region
 
 Told = Iterator[tuple[Region, Event]]
@@ -198,18 +198,64 @@ def _waits(act: Act) -> bool:
 def unset(story: Story) -> Told:
     """A value that is read behind the capture and before the first replay."""
     for captured in story.captures:
-        first = next(story.replays(captured), len(story.acts))
-        home = root(story.acts[captured.begin].frame)
+        first, lazy = _first_replay(story, captured)
         kept = _first_made(story, captured)
-        for index, act in story.between(captured.end, first, Verb.READ, Verb.LOAD):
+        for act in _used(story, captured, first, lazy):
             store = kept.get(id(act.thing.owner))
-            is_result = store is not None or (act.verb is Verb.READ and captured.made(act.thing) and computes(act))
-            if not is_result or root(act.frame) is not home or story.is_captured(index):
-                continue
             if store is not None:
                 yield region(captured, story.acts), tell(OutputUnset, store, target=store.text, is_kept=True)
-            else:
+            elif act.verb is not Verb.LOAD:
                 yield region(captured, story.acts), tell(OutputUnset, act, target=act.text)
+
+
+def _first_replay(story: Story, captured: Captured) -> tuple[int, Frame | None]:
+    """The first act behind a capture that may replay, and the call that captures where only later ones replay.
+
+    `if self.graph is None: ... else: self.graph.replay()` replays in every call but the one that captures.
+    """
+    begin, lazy = story.acts[captured.begin], None
+    first = len(story.acts)
+    for at in story.replays(captured):
+        replay, capture = side_by_side(story.acts[at], begin)
+        if not apart(replay, capture):
+            first = at
+            break
+        lazy = lazy if _asks_caller(replay, capture) else capture.frame
+    handed = (at for at, act in story.between(captured.end, first, Verb.READ) if _may_replay(act.thing))
+    return next(handed, first), lazy
+
+
+def _used(story: Story, captured: Captured, first: int, lazy: Frame | None) -> Iterator[Act]:
+    """What looks at results before there are any; where later calls replay, also what hands them on as if there were."""
+    begin, home = story.acts[captured.begin], root(story.acts[captured.begin].frame)
+    parts: set[int] = set()
+    for index, act in story.between(captured.end, first, Verb.READ, Verb.LOAD, Verb.RETURN):
+        if root(act.frame) is not home or story.is_captured(index):
+            continue
+        holder = act.slot.holder if act.verb is Verb.LOAD and act.slot is not None and lazy else None
+        if isinstance(holder, Thing) and (captured.made(holder) or id(holder.owner) in parts):
+            parts.add(id(act.thing.owner))
+        is_result = captured.made(act.thing) or id(act.thing.owner) in parts
+        is_looked_at = act.verb is Verb.READ and (computes(act) or (lazy is not None and act.name == "argument"))
+        is_looked_at = is_looked_at or (act.verb is Verb.RETURN and act.frame is lazy)
+        if (act.verb is Verb.LOAD or (is_result and is_looked_at)) and not apart(*side_by_side(act, begin)):
+            yield act
+
+
+def _asks_caller(replay: Act, begin: Act) -> bool:
+    """Whether it is an argument that decides between capture and replay: who gives it knows what comes back."""
+    body = replay.frame.body
+    given = {each.arg for each in walk(body) if isinstance(each, ast.arg)} if body is not None else set()
+    both = (replay.node, begin.node)
+    around = (each for each in branches(replay.frame.module) if all(stands_in([each], node) for node in both))
+    return any(isinstance(part, ast.Name) and part.id in given for each in around for part in walk(each.test))
+
+
+def _may_replay(thing: Thing) -> bool:
+    """Whether something replays a graph when it is called: `bench(graph.replay)`, `bench(lambda: graph.replay())`."""
+    if thing.kind is Kind.FUNCTION and thing.function is not None:
+        return any(isinstance(each, ast.Call) and last_called(each) == "replay" for each in walk(thing.function))
+    return thing.name == "replay" and isinstance(thing.node, ast.Attribute)
 
 
 def _first_made(story: Story, captured: Captured) -> dict[int, Act]:
@@ -218,18 +264,19 @@ def _first_made(story: Story, captured: Captured) -> dict[int, Act]:
     # What stands at the top of a file is met when a function first names it.
     loads = story.between(captured.begin, captured.end, Verb.LOAD)
     shared = {id(act.thing) for _, act in loads if act.slot is not None and _is_top(act.slot.holder)}
-    found = {}
+    found, begin = {}, story.acts[captured.begin]
     for _, act in story.between(captured.begin, captured.end, Verb.BIND, Verb.KEEP):
         holder = act.other if act.verb is Verb.KEEP and act.name == "entry" else act.slot.holder if act.slot else None
         is_old = isinstance(holder, Thing) and (holder.born < captured.begin or id(holder) in shared)
-        if is_old and captured.made(act.thing) and id(act.node) not in before and _is_conditional(act):
+        if is_old and captured.made(act.thing) and id(act.node) not in before and _is_conditional(act, begin):
             found[id(act.thing.owner)] = act
     return found
 
 
-def _is_conditional(act: Act) -> bool:
-    """Whether an act stands below an `if`: `if self.table is None: self.table = ...`."""
-    return act.is_maybe or any(stands_in(each.body, act.node) for each in branches(act.frame.module))
+def _is_conditional(act: Act, begin: Act) -> bool:
+    """Whether an act stands below an `if` inside the region: `if self.table is None: self.table = ...`."""
+    around = (each for each in branches(act.frame.module) if stands_in(each.body, act.node))
+    return (act.is_maybe and not begin.is_maybe) or any(not stands_in(each.body, begin.node) for each in around)
 
 
 def _is_top(holder: Scope | Thing) -> bool:
