@@ -9,7 +9,7 @@ from graphlint.site.acts import Verb
 from graphlint.site.construct import constant, duplicate
 from graphlint.site.managers import INSIDE, opens
 from graphlint.site.members import attribute
-from graphlint.site.names import FLUENT, NOT_IN_PLACE, PUTTING, SIZES, VIEWS
+from graphlint.site.names import FLUENT, MOVING, NOT_IN_PLACE, PUTTING, SIZES, VIEWS
 from graphlint.site.things import Kind, Slot, Thing
 from graphlint.site.walker import Walker
 from graphlint.syntax import last_called
@@ -49,8 +49,8 @@ def method(walker: Walker, receiver: Thing, name: str, places: Places, names: Na
         case Kind.STREAM if name == "record_event":
             return places[0] if places else walker.thing(Kind.EVENT, node)
     walker.read(node, *places, *names.values(), name="argument")
-    given = walker.thing(Kind.UNKNOWN, node)
-    if receiver.kind is Kind.OPTIMIZER and name == "state_dict":
+    given = walker.thing(Kind.UNKNOWN, node, name if name in MOVING else "")
+    if name in MOVING or (receiver.kind is Kind.OPTIMIZER and name == "state_dict"):
         given.made_by = (receiver,)
     return given
 

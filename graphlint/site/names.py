@@ -125,6 +125,8 @@ SAME = frozenset(
 )
 COPIED = frozenset({"builtins.dict", "collections.deque", "collections.OrderedDict"})
 """What makes a container of its own, empty or with what another one holds."""
+MOVING = {"get_scale": "update", "get_last_lr": "step"}
+"""What gives a number of a scaler or a scheduler, and what changes it (torch 2.13 documentation)."""
 NUMBERS = frozenset({"builtins.len", "builtins.range", "builtins.id", "builtins.hash", "builtins.ord"})
 REFERENCE = frozenset({"weakref.ref", "weakref.proxy", "typing.cast", "copy.copy"})
 
