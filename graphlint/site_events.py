@@ -187,11 +187,13 @@ class LoaderThread(Event):
 class CachedTensor(Event):
     """A bounded cache of a function's results is the only owner of a tensor that a region reads.
 
-    Where it `grows`, it is scratch memory that is made anew for a call that needs more.
+    Where it `grows`, it is scratch memory that is made anew for a call that needs more.  Where it `drops` entries, the
+    event stands at the statement that does.
     """
 
     function: str
     grows: bool = False
+    drops: bool = False
 
 
 @fact

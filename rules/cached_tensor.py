@@ -66,6 +66,12 @@ def cached_tensor(event: CachedTensor) -> Finding | None:
             f"`{event.function}` is made anew for a call that needs more; graphs go on with the memory that this frees",
             help="make it once, as large as any call needs it, or keep the old one as long as its graphs",
         )
+    if event.drops:
+        return finding(
+            event,
+            f"`{event.text}` drops tensors that `{event.function}` made; graphs that read them go on with freed memory",
+            help="keep all of them, or each as long as the graphs that read it",
+        )
     return finding(
         event,
         f"the tensor that `{event.function}` returns is owned by a cache that can drop it while graphs read it",

@@ -14,7 +14,7 @@ from graphlint.site.put_away import container, only_fills
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
 from graphlint.site_events import CachedTensor, GrowingState
-from graphlint.syntax import is_tail, nested, spelled, stored, walk
+from graphlint.syntax import is_tail, nested, spelled, stands_in, stored, walk
 from graphlint.types import Confidence, Region
 
 Told = Iterator[tuple[Region, Event]]
@@ -32,10 +32,11 @@ def cached(story: Story) -> Told:
                 sure = Confidence.LIKELY if bound <= SMALL else Confidence.POSSIBLE
                 yield region(captured, story.acts), tell(CachedTensor, made, sure=sure, function=made.frame.function)
         for _, act in story.between(captured.begin, captured.end, Verb.BIND, Verb.KEEP):
-            is_cached = act.thing.kind is Kind.TENSOR and _is_stored(act, captured) and _is_dropped(act)
-            held = container(act)
-            if is_cached and (held is None or not only_fills(story, captured, held)):
-                yield region(captured, story.acts), tell(CachedTensor, act, function=act.frame.function)
+            drop = _dropped(act) if act.thing.kind is Kind.TENSOR and _is_stored(act, captured) else None
+            held = container(act) if drop is not None else None
+            if drop is not None and (held is None or not only_fills(story, captured, held)):
+                told = tell(CachedTensor, act, at=drop, function=act.frame.function, drops=True)
+                yield region(captured, story.acts), told
 
 
 def _is_stored(act: Act, captured: Captured) -> bool:
@@ -48,16 +49,23 @@ def _is_stored(act: Act, captured: Captured) -> bool:
 DROPPING = frozenset({"clear", "pop", "popitem"})
 
 
-def _is_dropped(act: Act) -> bool:
-    """Whether the file of an act that stores an entry takes entries out of the same dictionary again."""
+def _dropped(act: Act) -> ast.AST | None:
+    """Where the file of an act that stores an entry takes entries out of the same dictionary, first in its function."""
     target = act.node.targets[0] if isinstance(act.node, ast.Assign) else None
-    return isinstance(target, ast.Subscript) and spelled(target.value) in _dropping(act.frame.module)
+    drops = _dropping(act.frame.module).get(spelled(target.value), ()) if isinstance(target, ast.Subscript) else ()
+    body = act.frame.body
+    inner = body.body if isinstance(body, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
+    return min(drops, key=lambda each: not stands_in(inner, each), default=None)
 
 
 @once_a_module
-def _dropping(module: Module) -> frozenset[str]:
-    """The containers that a file takes entries out of, as they are spelled."""
-    return frozenset(spelled(held) for node in walk(module.source.tree) for held in _emptied(node))
+def _dropping(module: Module) -> dict[str, list[ast.AST]]:
+    """Where a file takes entries out of containers, by how these are spelled."""
+    found: dict[str, list[ast.AST]] = {}
+    for node in walk(module.source.tree):
+        for held in _emptied(node):
+            found.setdefault(spelled(held), []).append(node)
+    return found
 
 
 def _emptied(node: ast.AST) -> list[ast.expr]:
