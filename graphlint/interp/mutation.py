@@ -20,6 +20,7 @@ from graphlint.interp.carried import (
 )
 from graphlint.interp.dispatch import apply
 from graphlint.interp.frame import Frame
+from graphlint.interp.given_itself import is_given_itself
 from graphlint.interp.members import late_writers
 from graphlint.interp.moving import flips, is_number_asked, is_swap, is_undone, moves_on, sure_to_stay
 from graphlint.interp.objects import is_followed, is_module, record_of, store_attribute
@@ -127,6 +128,8 @@ def _report(frame: Frame, owner: Value, target: ast.Attribute, value: Value, nod
     if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None and is_settled(node.value, text):
         if any(untraced.is_declared_fleeting(frame.machine, each.decl, target.attr) for each in lasting):
             untraced.split(frame, node, Confidence.CERTAIN, text, "Dynamo binds no buffer anew that is not persistent")
+        return
+    if isinstance(node, ast.Assign) and is_given_itself(frame.summary.decl, node.value, text):
         return
     moving = [tensor.sure for tensor in tensors_in(value, 2) if tensor.place is not Place.HOST]
     if is_swap(node):
