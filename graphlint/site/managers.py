@@ -10,21 +10,39 @@ from __future__ import annotations
 
 import ast
 
-from graphlint.site.acts import Frame, Verb
+from graphlint.site.acts import Verb
 from graphlint.site.members import attribute
 from graphlint.site.things import Kind, Thing
-from graphlint.site.walker import Walker
+from graphlint.site.walker import Managing, Walker
 
-Opened = tuple[ast.AST, Thing, Frame]
-INSIDE = frozenset({"__enter__", "enter_context"})
-"""Methods that open a block without a `with`."""
+INSIDE = frozenset({"__enter__", "__exit__", "enter_context"})
+"""Methods that open or close a block without a `with`."""
 
 
 def is_manager(thing: Thing) -> bool:
     return thing.kind is Kind.INSTANCE and thing.decl is not None
 
 
-def ran(walker: Walker, manager: Thing, name: str, node: ast.expr) -> Thing | None:
+def entered(walker: Walker, manager: Thing, node: ast.expr) -> Thing:
+    """Enter an object, with all that it opens; what `as` binds."""
+    walker.managing.append(Managing(manager, walker.layer))
+    given = _ran(walker, manager, "__enter__", node)
+    held, frame = walker.managing.pop(), walker.frame
+    # What a loop or a block in `__enter__` itself was around opens now: its end has closed no more than itself.
+    for inner, thing, walker.frame in held.later:
+        _open(walker, manager, thing, inner)
+    walker.frame = frame
+    return manager if given is None else given
+
+
+def left(walker: Walker, manager: Thing, node: ast.expr) -> None:
+    """Leave an object, with all that it has opened and `__exit__` has not closed."""
+    walker.managing.append(Managing(manager, walker.layer))
+    _ran(walker, manager, "__exit__", node)
+    walker.managing.pop()
+
+
+def _ran(walker: Walker, manager: Thing, name: str, node: ast.expr) -> Thing | None:
     """What `__enter__` or `__exit__` of an object gives, walked; None if its class has none in the tree."""
     from graphlint.site.calls import Given, inline
 
@@ -36,26 +54,31 @@ def ran(walker: Walker, manager: Thing, name: str, node: ast.expr) -> Thing | No
     return inline(walker, function, Given((manager,), {}), node)
 
 
-def entered(walker: Walker, manager: Thing, node: ast.expr) -> Thing:
-    """Enter an object, with all that it opens; what `as` binds."""
-    held: list[Opened] = []
-    walker.opening.append(held)
-    given = ran(walker, manager, "__enter__", node)
-    walker.opening.pop()
-    # Only now: a loop or a block in `__enter__` itself closes what it has opened, and no more.
-    frame = walker.frame
-    for inner, thing, walker.frame in held:
-        walker.enter(inner, thing)
-        walker.act(Verb.ENTER, inner, thing)
-        walker.stacked[id(manager)].append((inner, thing))
-    walker.frame = frame
-    return manager if given is None else given
-
-
-def opens(walker: Walker, receiver: Thing, name: str, given: tuple[Thing, ...], node: ast.Call) -> Thing | None:
-    """What a call in an `__enter__` opens for the block around; None if it opens nothing."""
-    thing = receiver if name == "__enter__" else next(iter(given), None)
-    if not walker.opening or thing is None or is_manager(thing):
+def passed_on(walker: Walker, receiver: Thing, name: str, given: tuple[Thing, ...], node: ast.Call) -> Thing | None:
+    """What a call in an `__enter__` opens for the block around, or one in an `__exit__` closes; None if that is nothing."""
+    thing = next(iter(given), None) if name == "enter_context" else receiver
+    if not walker.managing or thing is None or is_manager(thing):
         return None
-    walker.opening[-1].append((node, thing, walker.frame))
+    held = walker.managing[-1]
+    if name == "__exit__":
+        _close(walker, held.manager, thing)
+    elif walker.layer is held.layer:
+        _open(walker, held.manager, thing, node)
+        held.layer = walker.layer
+    else:
+        held.later.append((node, thing, walker.frame))
     return thing
+
+
+def _open(walker: Walker, manager: Thing, thing: Thing, node: ast.AST) -> None:
+    walker.enter(node, thing)
+    walker.act(Verb.ENTER, node, thing)
+    walker.stacked[id(manager)].append((node, thing))
+
+
+def _close(walker: Walker, manager: Thing, thing: Thing) -> None:
+    opened = walker.stacked.get(id(manager), [])
+    if opened and opened[-1][1] is thing and walker.layer is not None and walker.layer.thing is thing:
+        node, _ = opened.pop()
+        walker.act(Verb.LEAVE, node, thing)
+        walker.leave()

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from graphlint.site.acts import Verb
 from graphlint.site.construct import constant, duplicate
-from graphlint.site.managers import INSIDE, opens
+from graphlint.site.managers import INSIDE, passed_on
 from graphlint.site.members import attribute
 from graphlint.site.names import FLUENT, MOVING, NOT_IN_PLACE, PUTTING, SIZES, VIEWS
 from graphlint.site.things import Kind, Slot, Thing
@@ -30,7 +30,7 @@ def method(walker: Walker, receiver: Thing, name: str, places: Places, names: Na
         walker.act(Verb.ENTER, node, places[0])
         walker.stacked[id(receiver)].append((node, places[0]))
         return places[0]
-    held = opens(walker, receiver, name, tuple(places), node) if name in INSIDE else None
+    held = passed_on(walker, receiver, name, tuple(places), node) if name in INSIDE else None
     if held is not None:
         return held
     match receiver.kind:

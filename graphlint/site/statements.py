@@ -10,7 +10,7 @@ from graphlint.site.acts import Verb
 from graphlint.site.calls import Given, inline
 from graphlint.site.expressions import element, entry, is_filled, is_generator, is_slice, key_text, looked_at, truth
 from graphlint.site.iteration import ROUNDS, advanced, over_call, over_object
-from graphlint.site.managers import entered, is_manager, ran
+from graphlint.site.managers import entered, is_manager, left
 from graphlint.site.members import setter
 from graphlint.site.mentions import mentions
 from graphlint.site.methods import PARTS
@@ -247,13 +247,13 @@ def _entered(walker: Walker, node: ast.With | ast.AsyncWith, place: int) -> bool
         if item.optional_vars is not None and given is not thing:
             assign(walker, item.optional_vars, given, node)
     ended = _entered(walker, node, place + 1)
+    if is_manager(thing):
+        left(walker, thing, item.context_expr)
     for inner_node, inner in reversed(walker.stacked.pop(id(thing))):
         walker.act(Verb.LEAVE, inner_node, inner)
         walker.leave()
     if outer is not None:
         walker.stacked[id(thing)] = outer
-    if is_manager(thing):
-        ran(walker, thing, "__exit__", item.context_expr)
     walker.act(Verb.LEAVE, item.context_expr, thing)
     walker.leave()
     return ended

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 from graphlint.project import Assigned, ClassDecl, FunctionDecl, Module, Outside, Project
 from graphlint.site.acts import Act, Frame, Layer, Verb
@@ -16,6 +17,15 @@ DEEPEST = 8
 BUILTINS = frozenset(dir(builtins))
 
 Resolved = ClassDecl | FunctionDecl | Module | Assigned | Outside | None
+
+
+@dataclass(eq=False, slots=True)
+class Managing:
+    """An object whose `__enter__` or `__exit__` is walked: the layer it has come to, and what is to be opened later."""
+
+    manager: Thing
+    layer: Layer | None
+    later: list[tuple[ast.AST, Thing, Frame]] = field(default_factory=list)
 
 
 class Walker:
@@ -43,7 +53,7 @@ class Walker:
         self.entered: dict[int, int] = {}
         self.resumes: list[tuple[ast.expr, Callable[[Thing], None]]] = []
         self.stacked: dict[int, list[tuple[ast.AST, Thing]]] = {}
-        self.opening: list[list[tuple[ast.AST, Thing, Frame]]] = []
+        self.managing: list[Managing] = []
         self._evaluate = evaluate
         self._run = run
 
