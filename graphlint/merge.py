@@ -43,6 +43,27 @@ def _one(group: Sequence[Finding]) -> Finding:
     return replace(first, effects=effects, effect=effects[0][1], confidence=sure, regions=tuple(sorted(named)))
 
 
+def stands(told: Iterable[Finding], before: Sequence[Finding], now: Sequence[Finding]) -> bool:
+    """Whether findings stand as they were merged, although one of those that were merged now says something else.
+
+    They do if only the calls that lead there are others, and somebody else leads there on a shorter way, as most do where
+    a file is edited that is one of many with the same helpers.
+    """
+    if list(map(_known, before)) != list(map(_known, now)):
+        return False
+    shown = {place(each): each for each in told}
+    return all(_is_behind(each, shown[place(each)]) for each in now if place(each) in shown)
+
+
+def _known(finding: Finding) -> tuple[object, ...]:
+    """What counts of a finding whichever of its group is told."""
+    return place(finding), finding.rule, finding.effects, finding.confidence, finding.region, finding.regions
+
+
+def _is_behind(finding: Finding, first: Finding) -> bool:
+    return first.region not in (finding.region, *finding.regions) and _nearness(first) < _nearness(finding)
+
+
 def _nearness(finding: Finding) -> tuple[bool, int, tuple[Step, ...], str, str]:
     """What is merely possible in a region is hidden there, so that region leads to a finding only if no other does."""
     doubtful = finding.confidence is Confidence.POSSIBLE

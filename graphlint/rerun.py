@@ -44,7 +44,7 @@ from graphlint.discover import Discovery, Found
 from graphlint.generated import without_templates
 from graphlint.judge import Interpreter, Judge
 from graphlint.ledger import Ledger
-from graphlint.merge import Place, place
+from graphlint.merge import Place, place, stands
 from graphlint.pages import Chooser
 from graphlint.record import NamedTuple
 from graphlint.registry import Registry
@@ -257,7 +257,16 @@ class Run:
         if old is None:
             return set(entry.found_in)
         said, before = self._said(entry), self._said(old)
-        return {entry.name, *(file for file in (*said, *before) if said.get(file) != before.get(file))}
+        other = {file for file in (*said, *before) if said.get(file) != before.get(file)}
+        return {entry.name, *(file for file in other if not self._stands(file, before.get(file), said.get(file)))}
+
+    def _stands(self, file: str, before: bytes | None, now: bytes | None) -> bool:
+        """Whether a page is what it was although one account says something else of its file; raises `rows.WRONG`."""
+        told = self.before.pages.get(file)
+        if told is None or before is None or now is None:
+            return False
+        page, old, new = tree.page(self.shelf.read(told.text))[0], tree.part(before), tree.part(now)
+        return (old.broken, old.marks) == (new.broken, new.marks) and stands(page.findings, old.found, new.found)
 
     def _said(self, entry: Entry) -> dict[str, bytes]:
         return dict(zip(entry.found_in, tree.part_texts(self.shelf.read(entry.text))))
@@ -270,7 +279,7 @@ class Run:
                 if file in again:
                     speak.setdefault(file, []).append((each, number))
         for file in sorted({*speak, *self.around}):
-            said = [tree.part(self.shelf.read(each.text), number) for each, number in speak.get(file, ())]
+            said = [tree.part(tree.part_texts(self.shelf.read(each.text))[number]) for each, number in speak.get(file, ())]
             yield file, self._page(file, [*said, *([self.around[file]] if file in self.around else [])], chooser)
 
     def _page(self, file: str, said: Sequence[Part], chooser: Chooser) -> Told:

@@ -122,9 +122,9 @@ def account(text: bytes) -> Account:
     return rows.account(json.loads(head), (rows.part(json.loads(each)) for each in rest))
 
 
-def part(text: bytes, number: int) -> Part:
-    """What a slip says of one of its files; raises `rows.WRONG`."""
-    return rows.part(json.loads(text.split(b"\n")[number + 1]))
+def part(text: bytes) -> Part:
+    """What a slip says of one of its files, of those of `part_texts`; raises `rows.WRONG`."""
+    return rows.part(json.loads(text))
 
 
 def part_texts(text: bytes) -> list[bytes]:

@@ -51,6 +51,8 @@ class Editor:
             self.generate,
             self.shadow,
             self.remove_file,
+            self.move_lines,
+            self.move_lines,
             self.touch,
             self.disguise,
             self.restore_one,
@@ -158,6 +160,12 @@ class Editor:
         path = self._file()
         path.unlink()
         return f"remove {path.name}"
+
+    def move_lines(self) -> str:
+        """What a file leads to elsewhere stays the same, but for the lines of the calls that lead there."""
+        path = self._file()
+        path.write_text("\n" * self._random.randint(1, 9) + path.read_text())
+        return f"move the lines of {path.name}"
 
     def touch(self) -> str:
         path = self._file()
