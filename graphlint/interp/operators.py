@@ -109,9 +109,12 @@ def _logic(op: ast.operator, left: Bool, right: Bool) -> Bool:
 
 def place_of(*values: Value) -> Place:
     """Where the result of an operation on these operands lives; host scalars go where the others are."""
-    places = [value.place for value in values if isinstance(value, Tensor)]
+    tensors = [value for value in values if isinstance(value, Tensor)]
+    places = [tensor.place for tensor in tensors]
     if Place.DEVICE in places:
         return Place.DEVICE
+    if any(tensor.place is Place.HOST and tensor.rank for tensor in tensors):
+        return Place.HOST  # torch refuses to mix a tensor on the host that has dimensions with one on the device
     if Place.UNKNOWN in places or any(isinstance(value, Unknown) for value in values):
         return Place.UNKNOWN
     return Place.HOST if places else Place.UNKNOWN
