@@ -89,6 +89,12 @@ class FunctionDecl:
             self._bound = frozenset(name for name in found if name)
         return self._bound
 
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Its parameters in their order, and its other variables behind them."""
+        order = self.signature.order
+        return (*order, *sorted(self.bound.difference(order)))
+
     def every(self, kind: type[N]) -> list[N]:
         """All nodes of one kind below the function's own, in no order that means anything."""
         if self._kinds is None:

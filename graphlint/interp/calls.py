@@ -12,13 +12,13 @@ from graphlint.interp.decorating import is_kept_out, is_kernel, is_memoised
 from graphlint.interp.dispatch import ATTRIBUTES, CALLS, ELEMENTS, apply, attribute, count_unknown, element, item, register
 from graphlint.interp.drifting import drifting_in_class
 from graphlint.interp.fields import AFTER, TUPLE_BASES, constructor
+from graphlint.interp.forwarding import forwarded
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import METHODS, MODULE_METHODS, MethodHandler, device_tensor, handler_of
 from graphlint.interp.hanging import made_with
 from graphlint.interp.hooks import hooked, lent
 from graphlint.interp.objects import bound, class_member, is_module, record_of
-from graphlint.interp.record import replaced
-from graphlint.interp.sizes import without_sizes
+from graphlint.interp.sizes import without_sizes, without_unread
 from graphlint.interp.specials import special
 from graphlint.project import ClassDecl, Outside
 from graphlint.types import Confidence
@@ -104,7 +104,8 @@ def call_class(frame: Frame, callee: ClassValue, arguments: Arguments, node: ast
     if outside & ENUM_BASES:
         return Opaque()
     # What is made once and kept is there before the region runs.
-    made = arguments if frame.recording else without_sizes(frame.machine, callee.decl, arguments)
+    read = without_unread(frame.machine, callee.decl, arguments)
+    made = read if frame.recording else without_sizes(frame.machine, callee.decl, read)
     instance = Instance(callee.decl, made, frame.recording and frame.ceiling is not Confidence.POSSIBLE)
     if (
         frame.recording
@@ -137,30 +138,10 @@ def call_instance(frame: Frame, callee: Instance, arguments: Arguments, node: as
 
 def _call_instance(frame: Frame, callee: Instance, arguments: Arguments, node: ast.AST) -> Value:
     """Its `__call__`, or the `forward` of a module."""
-    decl = callee.decl
-    for name in ("__call__", "forward"):
-        found = replaced(frame, callee, name) or class_member(frame, decl, name, callee, node)
-        if found is not None and not isinstance(found, Unknown):
-            return apply(frame, found, arguments, node)
-    override = record_of(frame.machine, callee).read(frame.machine, "forward")
-    if override is not None:
-        return apply(frame, override, arguments, node)
-    record = record_of(frame.machine, callee)
-    if record.children is not None:
-        return apply(frame, record.children, arguments, node)
-    base = _module_base(frame, decl)
-    if base is not None:
-        return torch_calls.call_row(frame, f"{base}.forward", arguments, node, ExternalObject(base))
-    count_unknown(frame, node)
-    return Unknown()
-
-
-def _module_base(frame: Frame, decl: ClassDecl) -> str | None:
-    """The torch module class that a class of the tree derives its `forward` from."""
-    for base in frame.machine.project.mro(decl):
-        if isinstance(base, Outside) and lookup(f"{base.name}.forward") is not None:
-            return base.name
-    return None
+    found = class_member(frame, callee.decl, "__call__", callee, node)
+    if found is not None and not isinstance(found, Unknown):
+        return apply(frame, found, arguments, node)
+    return forwarded(frame, callee, arguments, node)
 
 
 SOMEWHERE = Tensor(Place.UNKNOWN, Kind.ANY, None, Confidence.LIKELY)
@@ -354,7 +335,10 @@ def plain_attribute(frame: Frame, value: Value, name: str, node: ast.AST) -> Val
 
 @register(ATTRIBUTES, Function)
 def function_attribute(frame: Frame, value: Function, name: str, node: ast.AST) -> Value:
-    return value if name in ("__func__", "__wrapped__") else Text() if name in ("__name__", "__qualname__") else Unknown()
+    if name == "co_varnames":
+        return Seq("tuple", tuple(map(Text, value.decl.variables)))
+    same = name in ("__func__", "__wrapped__", "__code__")
+    return value if same else Text() if name in ("__name__", "__qualname__") else Unknown()
 
 
 @register(ELEMENTS, Seq)

@@ -9,10 +9,10 @@ from graphlint.interp.callbacks import compared, keyed
 from graphlint.interp.comparisons import read_in
 from graphlint.interp.deferring import all_parts
 from graphlint.interp.dispatch import apply, element
+from graphlint.interp.entries import any_entry, other_entry, with_entry, without_entry
 from graphlint.interp.expressions import formats
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import device_tensor, first, function, method
-from graphlint.interp.indexing import other_entry, with_entry
 from graphlint.interp.mutation import path_of, report_brought, report_growth
 from graphlint.interp.objects import store_attribute
 from graphlint.interp.torch_calls import call_row
@@ -32,6 +32,7 @@ from graphlint.values import (
     Unknown,
     Value,
     join,
+    join_all,
     loosened,
     members,
     on_device,
@@ -175,7 +176,13 @@ def pop(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> V
     return receiver.element()
 
 
-@method(Seq, "index", "count", "numel", "__len__")
+@method(Seq, "index")
+def index(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    assert isinstance(receiver, Seq)
+    return _place_of(first(arguments), receiver) or position(frame, receiver, arguments, node)
+
+
+@method(Seq, "count", "numel", "__len__")
 def position(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
     assert isinstance(receiver, Seq)
     sought = first(arguments)
@@ -183,6 +190,14 @@ def position(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST)
     if tensor is not None:
         frame.emit(HostCompare, node, tensor.sure, builtin="index")
     return Number(Kind.INT, None, Origin.SHAPE)
+
+
+def _place_of(sought: Value | None, held: Seq) -> Number | None:
+    """Where a word stands among words that are all known."""
+    if held.rest is not None or not isinstance(sought, Text) or sought.value is None or sought not in (held.items or ()):
+        return None
+    known = all(isinstance(each, Text) and each.value is not None for each in held.items or ())
+    return Number(Kind.INT, (held.items or ()).index(sought), Origin.CONST) if known else None
 
 
 @method(Seq, "sort")
@@ -244,7 +259,18 @@ def set_default(frame: Frame, receiver: Value, arguments: Arguments, node: ast.A
     return found
 
 
-@method(Table, "get", "pop")
+@method(Table, "pop")
+def take(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    """What stands under a name, which a dictionary that is a variable has no more."""
+    found = get(frame, receiver, arguments, node)
+    key = first(arguments)
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name))) if isinstance(key, Text) and name in frame.env:
+            frame.env[name] = join_all([without_entry(each, key.value) for each in members(frame.env[name])])
+    return found
+
+
+@method(Table, "get")
 def get(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
     assert isinstance(receiver, Table)
     key, default = first(arguments), first(arguments, 1, "default")
@@ -252,7 +278,7 @@ def get(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> V
     for known, entry in receiver.items:
         if known == name and name is not None:
             return entry
-    found = receiver.element() if name is None else other_entry(receiver)
+    found = any_entry(receiver, key) if name is None else other_entry(receiver)
     if found is None:
         return default if default is not None else Nothing()
     return join(one_of(found), default if default is not None else Nothing())

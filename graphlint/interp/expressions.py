@@ -12,8 +12,8 @@ from graphlint.interp.carried import global_key
 from graphlint.interp.conditions import test
 from graphlint.interp.dispatch import apply, attribute, count_unknown, element
 from graphlint.interp.drifting import drifting
+from graphlint.interp.entries import with_entry
 from graphlint.interp.frame import EXPRESSIONS, Frame, State, expression
-from graphlint.interp.indexing import with_entry
 from graphlint.interp.mutation import path_of
 from graphlint.interp.specials import texted
 from graphlint.interp.told import flag_called, flag_read

@@ -99,31 +99,19 @@ class Held(NamedTuple):
 
 
 class Summary:
-    """What one function did for one set of arguments."""
+    """What one function did for one set of arguments; `given` has what its parameters held."""
 
     __slots__ = (
-        "carried",
-        "decl",
-        "depth",
-        "events",
-        "hooks",
-        "left",
-        "links",
-        "name",
-        "owed",
-        "receiver",
-        "returned",
-        "running",
-        "seen",
-        "switches",
-        "touched",
-    )
+        "carried", "decl", "depth", "events", "given", "hooks", "left", "links", "name", "owed", "receiver", "returned",
+        "running", "seen", "switches", "touched",
+    )  # fmt: skip
 
     def __init__(self, name: str, decl: FunctionDecl | None = None, receiver: Value | None = None) -> None:
         self.name = name
         self.decl = decl
         self.receiver = receiver
         self.events: list[Event] = []
+        self.given: dict[str, Value] = {}
         self.links: list[Link] = []
         self.seen: dict[object, int] = {}
         self.touched: dict[Touch, None] = {}

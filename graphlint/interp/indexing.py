@@ -12,6 +12,7 @@ import ast
 from graphlint.events import DeviceToHost, HostIndex, MaskIndex, TensorBound
 from graphlint.interp.dispatch import ITEMS, apply, attribute, item, register
 from graphlint.interp.drifting import drifting_entry
+from graphlint.interp.entries import with_entry
 from graphlint.interp.frame import Frame, expression
 from graphlint.interp.frozen import note_bounds, taken
 from graphlint.interp.members import is_of_optimizer
@@ -44,9 +45,7 @@ from graphlint.values import (
     Union,
     Unknown,
     Value,
-    doubtful,
     join,
-    join_all,
     members,
     on_device,
     one_of,
@@ -269,23 +268,6 @@ def _sliced(sequence: Seq, bounds: SliceValue) -> Value:
     return sequence.replace(items=sequence.items[slice(*limits)]) if limits[2] != 0 else sequence
 
 
-@register(ITEMS, Table)
-def table_item(frame: Frame, table: Table, index: Value, node: ast.AST) -> Value:
-    key = index.value if isinstance(index, (Text, Number)) else None
-    if key is not None:
-        for known, value in table.items:
-            if known == key:
-                return value
-        found = other_entry(table)
-        return Unknown() if found is None else one_of(found)
-    return one_of(table.element())
-
-
-def other_entry(table: Table) -> Value | None:
-    """What stands under a name that a dictionary is not known to have; beside known ones that is hardly a tensor."""
-    return doubtful(table.rest) if table.items and table.rest is not None else table.rest
-
-
 @register(ITEMS, Unknown)
 def unknown_item(frame: Frame, owner: Unknown, index: Value, node: ast.AST) -> Value:
     """Whatever is cut, Python reads a bound that is on the device."""
@@ -346,16 +328,6 @@ def _store_container(frame: Frame, owner: Table | Seq, index: Value, value: Valu
         report_stored(frame, target)
 
 
-def with_entry(table: Table, key: object, value: Value) -> Table:
-    """The dictionary with one more entry."""
-    if key is None:
-        return Table(table.items, value if table.rest is None else join(table.rest, value))
-    items = tuple((known, old) for known, old in table.items if known != key)
-    if len(items) >= 64:
-        return Table((), join_all([table.element(), value]))
-    return Table((*items, (key, value)), table.rest)
-
-
 def _store_tensor(frame: Frame, tensor: Tensor, index: Value, value: Value, target: ast.Subscript) -> None:
     if tensor.place is not Place.DEVICE:
         if tensor.place is Place.HOST:
@@ -375,7 +347,8 @@ def _store_tensor(frame: Frame, tensor: Tensor, index: Value, value: Value, targ
         elif isinstance(part, Tensor) and part.place is Place.DEVICE and part.rank == 0 and part.kind is not Kind.BOOL:
             frame.emit(TensorBound, target, part.sure, role="index")
     note_bounds(frame, tensor, parts, target)
-    masks = [part for part in (_as_mask(frame, part, place) for part, place in _parts(index, target)) if part is not None]
+    chosen = ((each, place) for part, place in _parts(index, target) for each in members(part))
+    masks = [mask for each, place in chosen if (mask := _as_mask(frame, each, place)) is not None]
     stored_value(frame, tensor, masks, parts, value, target)
 
 

@@ -166,7 +166,7 @@ class Machine:
         if not self._may_enter(decl, frame, node):
             return None
         summary = self.summaries[key] = Summary(decl.name, decl, receiver_of(decl, env))
-        summary.depth, summary.running = self.depth + 1, True
+        summary.depth, summary.running, summary.given = self.depth + 1, True, dict(env)
         self.stack.setdefault(decl, []).append(summary.depth)
         outer = self.begin()
         self._note_constructing(function)

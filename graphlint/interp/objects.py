@@ -270,7 +270,7 @@ def class_member(
     owner, symbols = found
     symbol = symbols[-1]
     if isinstance(symbol, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        return _method(frame, owner, symbol, receiver, node)
+        return _method(frame, owner, symbol, receiver or ClassValue(decl), node)
     if isinstance(symbol, ast.ClassDef):
         return ClassValue(owner.module.class_(symbol, symbol.name))
     if isinstance(symbol, (ast.Assign, ast.AnnAssign)):
@@ -289,16 +289,16 @@ def bound(value: Value, receiver: Value | None) -> Value:
 
 
 def _method(
-    frame: Frame, owner: ClassDecl, symbol: ast.FunctionDef | ast.AsyncFunctionDef, receiver: Value | None, node: ast.AST
+    frame: Frame, owner: ClassDecl, symbol: ast.FunctionDef | ast.AsyncFunctionDef, receiver: Value, node: ast.AST
 ) -> Value:
     decl = owner.module.function(symbol, owner, symbol.name)
     names = {last_called(item) for item in symbol.decorator_list}
     if "staticmethod" in names:
         return frame.machine.decorated(decl, start=owner)
     if "classmethod" in names:
-        cls = ClassValue(receiver.decl) if isinstance(receiver, Instance) else receiver or ClassValue(owner)
+        cls = ClassValue(receiver.decl) if isinstance(receiver, Instance) else receiver
         return bound(frame.machine.decorated(decl, start=owner), cls)
-    if receiver is None:
+    if isinstance(receiver, ClassValue):
         return frame.machine.decorated(decl, start=owner)
     if names & COMPUTED:
         getter = _getter(owner, symbol)

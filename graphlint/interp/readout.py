@@ -19,6 +19,7 @@ from graphlint.interp.grounding import grounded
 from graphlint.interp.handed import Whose
 from graphlint.interp.hanging import at_import
 from graphlint.interp.hooks import called_by_name, own_hooks
+from graphlint.interp.left_out import call_leaving_out
 from graphlint.interp.machine import Machine
 from graphlint.interp.objects import record_of
 from graphlint.interp.room import MOST_AROUND, MOST_WORK
@@ -160,6 +161,8 @@ def enter_forward(machine: Machine, forward: Forward, reached: Reached) -> tuple
         summary = Summary("forward")
         summary.links = [Link(region.span, each, Target.BOTH) for each in seen]
         summary.touched = {Touch(each, False, ()): None for each in seen}
+        with running(region, summary, Target.BOTH):
+            _enter_leaving_out(machine, summary, seen)
         return region, summary, Target.BOTH
     receiver, summary = Instance(owner), Summary("forward")
     with running(region, summary, Target.BOTH):
@@ -174,17 +177,31 @@ def enter_forward(machine: Machine, forward: Forward, reached: Reached) -> tuple
     return region, summary, Target.BOTH
 
 
+def _enter_leaving_out(machine: Machine, summary: Summary, seen: list[Summary]) -> None:
+    """Enter a `forward` once more for callers that leave out what all calls gave that were seen."""
+    env, decl, receiver = call_leaving_out(machine, seen), seen[0].decl, seen[0].receiver
+    if env is not None and decl is not None:
+        frame = Frame(machine, decl.module, summary, {}, None)
+        apply(frame, Function(decl, receiver, None, decl.owner), as_call(decl, env, receiver), decl.node)
+
+
 def entry_call(machine: Machine, decl: FunctionDecl, receiver: Value | None) -> Arguments:
     """The entry arguments as a call that passes each by name where it can be."""
-    env = machine.entry(decl, receiver)
+    return as_call(decl, machine.entry(decl, receiver), receiver)
+
+
+def as_call(decl: FunctionDecl, env: dict[str, Value], receiver: Value | None) -> Arguments:
+    """The variables of a function as arguments that lead to them."""
     spec = decl.node.args
     positional = [arg.arg for arg in (*spec.posonlyargs, *spec.args)]
     if receiver is not None and positional:
         env.pop(positional.pop(0), None)
     vararg = env.pop(spec.vararg.arg) if spec.vararg is not None else None
     kwarg = env.pop(spec.kwarg.arg) if spec.kwarg is not None else None
-    first = tuple(env[name] for name in positional if name in env)
-    keywords = tuple((name, value) for name, value in env.items() if name not in positional)
+    # A function that stands in between is handed by name what may be left out, as most callers do.
+    required = [name for name in positional if name not in decl.signature.defaults]
+    first = tuple(env[name] for name in required if name in env)
+    keywords = tuple((name, value) for name, value in env.items() if name not in required)
     more = vararg.rest if isinstance(vararg, Seq) else None
     return Arguments(first, keywords, more, kwarg.rest if isinstance(kwarg, Table) else None)
 

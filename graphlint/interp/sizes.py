@@ -1,4 +1,4 @@
-"""Sizes among the arguments of a module's constructor that only torch gets: what a model's layers differ in."""
+"""Arguments of constructors that make no other object: sizes that only torch gets, and what nobody looks at."""
 
 from __future__ import annotations
 
@@ -42,6 +42,17 @@ def without_sizes(machine: Machine, decl: ClassDecl, arguments: Arguments) -> Ar
         arguments.more,
         arguments.more_keywords,
     )
+
+
+def without_unread(machine: Machine, decl: ClassDecl, arguments: Arguments) -> Arguments:
+    """The arguments of an object without those that its constructor takes as `**kwargs` and never looks at."""
+    init = constructor(machine.project, decl) if arguments.keywords else None
+    spread = None if init is None else init.node.args.kwarg
+    if init is None or spread is None or spread.arg not in init.unread:
+        return arguments
+    order = init.signature.order
+    kept = tuple(given for given in arguments.keywords if given[0] in order)
+    return arguments if len(kept) == len(arguments.keywords) else arguments.replace(keywords=kept)
 
 
 def _widths(machine: Machine, init: FunctionDecl) -> frozenset[str]:

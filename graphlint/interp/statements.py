@@ -8,12 +8,11 @@ from graphlint.interp.agreeing import note_arms
 from graphlint.interp.asking import NOTES
 from graphlint.interp.assignment import assign, in_place, is_tensor
 from graphlint.interp.capturing import step_in, step_out
-from graphlint.interp.carried import branch_of, loop_of
-from graphlint.interp.conditions import Test, asserting, test
+from graphlint.interp.carried import branch_of
+from graphlint.interp.conditions import asserting, test
 from graphlint.interp.context import enter, switch, take_switch
 from graphlint.interp.decorating import decorate
 from graphlint.interp.deferring import defer, put_off
-from graphlint.interp.dispatch import element
 from graphlint.interp.frame import Frame, State, restrict, statement
 from graphlint.interp.indexing import store_item
 from graphlint.interp.leaving import note_exit
@@ -23,7 +22,6 @@ from graphlint.interp.mutation import path_of, report_entry
 from graphlint.interp.objects import is_module
 from graphlint.interp.once import is_passed_over, keep_done, part_run_once
 from graphlint.interp.operators import binary
-from graphlint.interp.passing import passed_on
 from graphlint.interp.ranks import note_unpacked
 from graphlint.interp.specials import augmented, special
 from graphlint.interp.unset import shut_part
@@ -39,14 +37,11 @@ from graphlint.values import (
     Method,
     Nothing,
     Number,
-    Seq,
     Text,
     Unknown,
     Value,
     tensors_in,
 )
-
-LOOP_PASSES = 3
 
 
 @statement(ast.Expr)
@@ -211,82 +206,6 @@ def is_usual(test: ast.expr) -> bool:
         case ast.BoolOp(op=ast.And(), values=parts):
             return any(is_usual(part) for part in parts)
     return False
-
-
-@statement(ast.While)
-def run_while(frame: Frame, node: ast.While) -> None:
-    exits: list[State] = []
-
-    def once() -> None:
-        outcome: Test = test(frame, node.test, "while")
-        before = frame.save()
-        exits.append(State({**before.env, **outcome.false.facts}, before.live & outcome.false.live))
-        frame.restore(State({**before.env, **outcome.true.facts}, before.live & outcome.true.live))
-        frame.run(node.body)
-
-    _loop(frame, node, once, exits)
-    frame.run(node.orelse)
-
-
-@statement(ast.For, ast.AsyncFor)
-def run_for(frame: Frame, node: ast.For) -> None:
-    iterated = frame.eval(node.iter)
-    if isinstance(iterated, Seq) and iterated.items == () and iterated.rest is None:
-        frame.run(node.orelse)
-        return
-    exits = [frame.save()]
-
-    def once() -> None:
-        assign(frame, node.target, element(frame, iterated, node.iter), node.target)
-        frame.run(node.body)
-        exits.append(frame.save())
-
-    _loop(frame, node, once, exits)
-    frame.run(node.orelse)
-
-
-def _loop(frame: Frame, node: ast.stmt, once: object, exits: list[State]) -> None:
-    """Run a body until its variables settle; `exits` are the states in which the loop can end."""
-    assert callable(once)
-    outer = frame.breaks, frame.continues
-    frame.breaks, frame.continues = [], []
-    frame.conditional += 1
-    arm, frame.arm = frame.arm, (*frame.arm, loop_of(node))
-    for _ in range(LOOP_PASSES):
-        entry = frame.save()
-        once()
-        frame.merge(State(frame.env, frame.live), entry, *frame.continues)
-        if _is_settled(frame, node, entry.env):
-            break
-    frame.conditional -= 1
-    frame.arm = arm
-    frame.merge(*exits, *frame.breaks)
-    frame.breaks, frame.continues = outer
-
-
-def _is_settled(frame: Frame, node: ast.stmt, before: dict[str, Value]) -> bool:
-    """Whether another pass would find, in every variable that it reads before it binds it, what this one found."""
-    changed = [name for name, value in frame.env.items() if before.get(name) is not value]
-    if not changed:
-        return True
-    if any(name in before or "." in name for name in changed):
-        return False
-    passed = frame.machine.passed.get(node)
-    if passed is None:
-        passed = frame.machine.passed[node] = passed_on(node)
-    return passed.isdisjoint(changed)
-
-
-@statement(ast.Break)
-def run_break(frame: Frame, node: ast.Break) -> None:
-    frame.breaks.append(frame.save())
-    frame.live = Target.NONE
-
-
-@statement(ast.Continue)
-def run_continue(frame: Frame, node: ast.Continue) -> None:
-    frame.continues.append(frame.save())
-    frame.live = Target.NONE
 
 
 @statement(ast.With, ast.AsyncWith)

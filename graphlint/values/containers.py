@@ -107,12 +107,27 @@ def _join_all(values: tuple[Value, ...]) -> Value:
     if len(merged) == 1:
         return merged[0]
     if len(merged) > WIDEST_UNION:
+        merged = _merge_tables(merged)
+    if len(merged) > WIDEST_UNION:
         return Unknown()
+    if len(merged) == 1:
+        return merged[0]
     places = {value.place for value in merged if isinstance(value, Tensor)}
     if len(places) > 1 or _are_numbers_too(merged) or (Place.HOST in places and UNKNOWN in merged):
         # Where it lies, or whether it is a tensor at all, depends on the way that led here.
         merged = [_likely(value) for value in merged]
     return Union(tuple(sorted(merged, key=lambda value: value.order)))
+
+
+def _merge_tables(values: list[Value]) -> list[Value]:
+    """Dictionaries with other keys each as one that has them all."""
+    tables = [each for each in values if isinstance(each, Table)]
+    entries: dict[Any, Value] = {}
+    for key, value in (entry for table in tables for entry in table.items):
+        entries[key] = join(entries[key], value) if key in entries else value
+    rests = [table.rest for table in tables if table.rest is not None]
+    one = [Table(tuple(entries.items()), join_all(rests) if rests else None)] if tables else []
+    return [*(each for each in values if not isinstance(each, Table)), *one]
 
 
 def _are_numbers_too(values: list[Value]) -> bool:
