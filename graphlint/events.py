@@ -282,6 +282,8 @@ class HostMutation(Event):
     why: str = ""
     is_guarded: bool = False
     """Whether it is a number of a module, of which Dynamo compiles every value anew."""
+    is_shown: bool = False
+    """Whether it is a count of calls that nothing in the file computes with: kept to be looked at."""
     keys: tuple[str, ...] = ()
     """What is bound or filled, as `interp.carried` knows it; empty where its reads are not followed."""
 

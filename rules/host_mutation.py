@@ -1,7 +1,8 @@
 """Host state that outlives the region changes inside it.
 
 A replay runs no Python: the counter, list or dictionary changes once, at capture, and never again.  Tensors that are
-updated in place (`self.count.add_(1)`) are recorded and advance on every replay.
+updated in place (`self.count.add_(1)`) are recorded and advance on every replay.  A count that nothing in the file
+computes with is no more than possible: what is shown to people is wrong, and no tensor.
 
 Fails:
 
@@ -37,7 +38,7 @@ from __future__ import annotations
 
 from graphlint.events import HostMutation
 from graphlint.rule import finding, rule
-from graphlint.types import Finding
+from graphlint.types import Confidence, Finding
 
 
 @rule("GL404", on=HostMutation, predicts="stale")
@@ -55,4 +56,5 @@ def host_mutation(event: HostMutation) -> Finding | None:
         event,
         f"`{event.target}` is a host {event.what} that changes only at capture, never on replay",
         help="make it a device tensor updated in place (`self.count.add_(1)`), or do the bookkeeping outside the region",
+        confidence=Confidence.POSSIBLE if event.is_shown else None,
     )

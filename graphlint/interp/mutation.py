@@ -26,6 +26,7 @@ from graphlint.interp.moving import flips, is_number_asked, is_swap, is_undone, 
 from graphlint.interp.objects import is_followed, is_module, record_of, store_attribute
 from graphlint.interp.rebinding import carries_nothing
 from graphlint.interp.record import as_member, note_brought
+from graphlint.interp.unread import is_unread, takes_results
 from graphlint.project import FunctionDecl
 from graphlint.site_events import GrowingState
 from graphlint.syntax import is_tail, last, last_called, nested, spelled, stands_in, stored, walk
@@ -152,9 +153,22 @@ def _report(frame: Frame, owner: Value, target: ast.Attribute, value: Value, nod
         return
     counts = [member for member in members(value) if isinstance(member, (Number, Bool))]
     if any(augmented or member.origin is Origin.STATE for member in counts) or flips(node, text):
-        sure = sure_to_stay(frame.summary.decl, text)
-        guarded = isinstance(value, Number) and all(is_module(frame.machine, each.decl) for each in lasting)
-        frame.emit(HostMutation, node, sure, target=text, what="counter", is_guarded=guarded)
+        _report_count(frame, lasting, target, value, node)
+
+
+def _report_count(frame: Frame, lasting: list[Instance], target: ast.Attribute, value: Value, node: ast.AST) -> None:
+    """A number that an object keeps is moved on, or a flag is turned."""
+    text = spelled(target)
+    homes = {frame.module, *(each.decl.module for each in lasting)}
+    frame.emit(
+        HostMutation,
+        node,
+        sure_to_stay(frame.summary.decl, text),
+        target=text,
+        what="counter",
+        is_guarded=isinstance(value, Number) and all(is_module(frame.machine, each.decl) for each in lasting),
+        is_shown=is_unread(homes, target.attr, node) and not takes_results(frame),
+    )
 
 
 def _is_harmless(frame: Frame, decl: FunctionDecl, lasting: list[Instance], target: ast.Attribute, node: ast.AST) -> bool:

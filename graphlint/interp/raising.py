@@ -16,8 +16,8 @@ from graphlint.interp import untraced, warmth
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
 from graphlint.interp.moving import sets_back
-from graphlint.modules import once_a_module
-from graphlint.project import FunctionDecl, Module
+from graphlint.interp.unread import attributes, is_unread
+from graphlint.project import FunctionDecl
 from graphlint.syntax import against_none, last, receiver_name, spelled, stands_in, walk
 from graphlint.types import Confidence, Target
 from graphlint.values import (
@@ -238,7 +238,8 @@ def _registered(frame: Frame) -> frozenset[str]:
 
 def _clock(frame: Frame, row: Row, effect: Effect, facts: Facts, node: ast.AST, sure: Confidence) -> None:
     """A clock moves on; an address or an environment is hardly ever another at the next call."""
-    counts = _is_number(frame, node) if effect.why else not is_measured(frame.summary.decl, node)
+    decl = frame.summary.decl
+    counts = _is_number(frame, node) if effect.why else not is_measured(decl, node) and not is_only_kept(decl, node)
     sure = sure if counts else Confidence.POSSIBLE
     frame.emit(events.ClockRead, node, sure, call=short(row), what=effect.why or "clock")
 
@@ -299,6 +300,12 @@ def is_measured(decl: FunctionDecl | None, node: ast.AST) -> bool:
     return bool(taken) and _reads(decl, starts) == len(taken) and all(_is_only_told(decl, each) for each in taken)
 
 
+def is_only_kept(decl: FunctionDecl | None, node: ast.AST) -> bool:
+    """Whether an object keeps a clock that nobody reads."""
+    names = _kept_as(decl, node) if decl is not None else ()
+    return decl is not None and bool(names) and all(is_unread((decl.module,), each, node) for each in names)
+
+
 def _is_timed(decl: FunctionDecl, node: ast.AST) -> bool:
     """Whether an object keeps a clock for durations alone: `self.at = time.time()`, then `time.time() - self.at`."""
     owner, names = decl.owner, _kept_as(decl, node)
@@ -308,7 +315,7 @@ def _is_timed(decl: FunctionDecl, node: ast.AST) -> bool:
     methods = [owner.module.function(each, owner, name) for name, each in symbols if isinstance(each, ast.FunctionDef)]
     asked = [part for each in methods for part in each.every(ast.Compare) if against_none(part) is not None]
     named = [part for each in methods for part in each.every(ast.Attribute) if part.attr in names]
-    every = _attributes(owner.module)
+    every = attributes(owner.module)
     if any(not every[each].issubset(named) for each in names):
         return False  # somebody else in the file reads it
     reads = [part for part in named if isinstance(part.ctx, ast.Load)]
@@ -316,16 +323,6 @@ def _is_timed(decl: FunctionDecl, node: ast.AST) -> bool:
     taken = [(each, part) for each, part in taken if any(part.right is read for read in reads)]
     plain = [each for each in reads if not any(part.left is each for part in asked)]
     return len(plain) == len(taken) > 0 and all(_is_only_told(each, part) for each, part in taken)
-
-
-@once_a_module
-def _attributes(module: Module) -> dict[str, set[ast.Attribute]]:
-    """The places where a file names each attribute."""
-    found: dict[str, set[ast.Attribute]] = {}
-    for each in walk(module.source.tree):
-        if isinstance(each, ast.Attribute):
-            found.setdefault(each.attr, set()).add(each)
-    return found
 
 
 def _kept_as(decl: FunctionDecl, node: ast.AST) -> frozenset[str]:
