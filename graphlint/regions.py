@@ -28,6 +28,7 @@ from graphlint.captors import (
     matches,
     own,
 )
+from graphlint.modules import once_a_module
 from graphlint.project import ClassDecl, FunctionDecl, Module, Outside, Project
 from graphlint.record import NamedTuple
 from graphlint.source import lines
@@ -40,6 +41,7 @@ INNER_CLASS = re.compile(r"\n[ \t\f]+class[ \t\f\\]")
 WITHOUT = sys.stdlib_module_names | {"torch"}
 """Libraries without modules besides those of `torch.nn`."""
 CASE_KEYS = {"fn", "args"}
+BRINGING = re.compile(r"^[ \t]*(?:import|from)\b.*(?:torch|\*)", re.MULTILINE)
 MARK = re.compile(r"#\s*graphlint:\s*region\b")
 NO_MODULE = frozenset({
     "ABC", "Protocol", "Generic", "Enum", "NamedTuple", "TypedDict", "Function", "Exception",
@@ -127,7 +129,18 @@ def is_module_class(project: Project, owner: ClassDecl) -> bool:
     outside = [base.name for base in project.mro(owner) if isinstance(base, Outside)]
     if any(name.startswith("torch.nn.") for name in outside):
         return True
-    return any(map(_may_be_module, outside))
+    named = [name for name in outside if _may_be_module(name)]
+    if any(name.rpartition(".")[2] != "Module" and ".nn." not in name for name in named):
+        return True
+    # Without torch in any of these files, `nn.Module` is another library's.
+    files = {base.module for base in project.mro(owner) if isinstance(base, ClassDecl)} if named else set()
+    return any(map(brings_torch, files))
+
+
+@once_a_module
+def brings_torch(module: Module) -> bool:
+    """Whether a file imports something of torch, or all that another one has."""
+    return BRINGING.search(module.source.text) is not None
 
 
 def _may_be_module(name: str) -> bool:

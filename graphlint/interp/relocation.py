@@ -10,17 +10,21 @@ import ast
 
 from graphlint.effects.table import lookup
 from graphlint.events import DeviceToHost, HostToDevice
+from graphlint.interp.carried import is_settled
 from graphlint.interp.dispatch import apply, attribute
 from graphlint.interp.facts import MODE
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import first, method, module_method
+from graphlint.interp.objects import is_module
 from graphlint.interp.placement import default_place, place_named
+from graphlint.syntax import spelled, stands_in
 from graphlint.types import Confidence
 from graphlint.values import (
     FALSE,
     TRUE,
     Arguments,
     ExternalObject,
+    Instance,
     Nothing,
     Place,
     Seq,
@@ -134,3 +138,34 @@ def container(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return Unknown()
     return apply(frame, attribute(frame, held, node.func.attr, node), arguments, node)
+
+
+def moving(frame: Frame) -> tuple[type[ast.expr], ...]:
+    """What binds an attribute to itself for good; an object that is no module may be made for each call."""
+    receiver = frame.receiver
+    is_kept = isinstance(receiver, Instance) and is_module(frame.machine, receiver.decl)
+    return (ast.Call, ast.ListComp) if is_kept else (ast.ListComp,)
+
+
+def stays_there(frame: Frame, node: ast.AST, bound: tuple[type[ast.expr], ...]) -> bool:
+    """`self.sizes = self.sizes.cpu()`: whether an attribute is bound to itself, moved, which the first call has done.
+
+    So are the items of a list in `self.tables = [table.to(device) for table in self.tables]`; `bound` is what is bound.
+    """
+    assigned = frame.summary.decl.every(ast.Assign) if frame.summary.decl is not None else []
+    around = [each for each in assigned if isinstance(each.value, bound) and stands_in((each.value,), node)]
+    targets = [(to, each.value) for each in around for to in each.targets if isinstance(to, ast.Attribute)]
+    return any(_is_moved(value, to) and _outlives(frame, to.value) for to, value in targets)
+
+
+def _outlives(frame: Frame, holder: ast.expr) -> bool:
+    """Whether no object that an expression may stand for is made by the region itself, anew in every call."""
+    held = members(frame.env.get(spelled(holder), Unknown()))
+    return not any(isinstance(each, Instance) and each.fresh for each in held)
+
+
+def _is_moved(value: ast.expr, target: ast.Attribute) -> bool:
+    match value:
+        case ast.Call(func=ast.Attribute(value=ast.Attribute() as owner, attr="cpu")):
+            return spelled(owner) == spelled(target)
+    return is_settled(value, spelled(target))

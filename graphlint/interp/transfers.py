@@ -11,16 +11,15 @@ import ast
 from collections.abc import Callable, Iterator
 
 from graphlint.events import DeviceToHost, FrozenScalar, HostLiteral, HostToDevice, LibraryRead, PinnedMemory
-from graphlint.interp.carried import is_settled
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
 from graphlint.interp.handlers import entered
 from graphlint.interp.naming import is_device
 from graphlint.interp.placement import default_place, is_pinned, kind_of, place_named, sure_named
 from graphlint.interp.raising import raise_effects, short
+from graphlint.interp.relocation import moving, stays_there
 from graphlint.interp.results import origin_of_read
 from graphlint.interp.torch_calls import SPECIAL, Special
-from graphlint.syntax import spelled, stands_in
 from graphlint.types import Confidence
 from graphlint.values import (
     READ_BACK,
@@ -28,7 +27,6 @@ from graphlint.values import (
     DeviceValue,
     DtypeValue,
     External,
-    Instance,
     Kind,
     Method,
     Number,
@@ -69,40 +67,16 @@ def move(frame: Frame, tensor: Tensor, place: Place | None, facts: Facts, node: 
             frame.emit(FrozenScalar, node, tensor.sure, what="pageable host tensor", recorded="address")
         elif not (tensor.place is Place.PINNED and _non_blocking(facts)):
             origin = "" if tensor.role == READ_BACK else tensor.role
-            sure = Confidence.POSSIBLE if _stays_there(frame, node, ast.ListComp) else tensor.sure
+            sure = Confidence.POSSIBLE if stays_there(frame, node, moving(frame)) else tensor.sure
             frame.emit(HostToDevice, node, sure, call=short(facts.row), origin=origin)
     elif place is Place.UNKNOWN and tensor.place is Place.HOST and tensor.role == GIVEN and not _is_made_empty(node):
         # Who captures what takes a host tensor somewhere takes it to the device, whatever that is called.
         frame.emit(HostToDevice, node, min(tensor.sure, Confidence.LIKELY), call=short(facts.row), origin=GIVEN)
     elif place is Place.HOST and tensor.place is Place.DEVICE and not _non_blocking(facts):
-        sure = Confidence.POSSIBLE if _stays_there(frame, node, ast.Call) else tensor.sure
+        sure = Confidence.POSSIBLE if stays_there(frame, node, (ast.Call,)) else tensor.sure
         frame.emit(DeviceToHost, node, sure, call=short(facts.row))
     # Code inside a region moves things to the device it runs on, whatever the device is called there.
     return Place.DEVICE if place is Place.UNKNOWN else place
-
-
-def _stays_there(frame: Frame, node: ast.AST, bound: type[ast.expr]) -> bool:
-    """`self.sizes = self.sizes.cpu()`: whether an attribute is bound to itself, moved, which the first call has done.
-
-    So are the items of a list in `self.tables = [table.to(device) for table in self.tables]`; `bound` is what is bound.
-    """
-    assigned = frame.summary.decl.every(ast.Assign) if frame.summary.decl is not None else []
-    around = [each for each in assigned if isinstance(each.value, bound) and stands_in((each.value,), node)]
-    targets = [(to, each.value) for each in around for to in each.targets if isinstance(to, ast.Attribute)]
-    return any(_is_moved(value, to) and _outlives(frame, to.value) for to, value in targets)
-
-
-def _outlives(frame: Frame, holder: ast.expr) -> bool:
-    """Whether no object that an expression may stand for is made by the region itself, anew in every call."""
-    held = members(frame.env.get(spelled(holder), Unknown()))
-    return not any(isinstance(each, Instance) and each.fresh for each in held)
-
-
-def _is_moved(value: ast.expr, target: ast.Attribute) -> bool:
-    match value:
-        case ast.Call(func=ast.Attribute(value=ast.Attribute() as owner, attr="cpu")):
-            return spelled(owner) == spelled(target)
-    return is_settled(value, spelled(target))
 
 
 def _is_made_empty(node: ast.AST) -> bool:
