@@ -107,4 +107,5 @@ def _look(path: str) -> tuple[int, ...]:
         status = os.stat(path)
     except OSError:
         return ()
-    return status.st_mtime_ns, status.st_ino, status.st_size if not os.path.isdir(path) else 0
+    size = status.st_size if not os.path.isdir(path) else 0
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_ino, size
