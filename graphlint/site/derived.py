@@ -23,7 +23,7 @@ def derived(story: Story) -> Iterator[tuple[Region, Event]]:
     for captured in story.captures:
         made = [(thing, _fill(story, captured, thing)) for thing in captured.reads.values() if thing.made_by]
         copies = {
-            id(source.owner): each for each in made for source in (sources(each[0]) if each[1] else each[0].made_by[:1])
+            id(source.owner): each for each in made for source in (sources(each[0]) if each[1] else _nearest(each[0]))
         }
         for index, act in story.between(captured.end, len(story.acts), Verb.WRITE) if copies else ():
             copy, fill = copies.get(id(act.thing.owner), (None, None))
@@ -66,6 +66,16 @@ def sources(made: Thing) -> Iterator[Thing]:
                 seen.add(id(part))
                 waiting.append(part)
                 yield part
+
+
+def _nearest(made: Thing) -> Iterator[Thing]:
+    """What a tensor was made from by one statement: `self.raw.half().contiguous()` has no name for what is in between."""
+    while made.made_by:
+        source, call = made.made_by[0], made.node
+        yield source
+        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.value is source.node):
+            return
+        made = source
 
 
 def _fill(story: Story, captured: Captured, copy: Thing) -> Act | None:
