@@ -180,13 +180,15 @@ def usual_order(body: list[ast.stmt], by: Set[str]) -> list[str]:
 
 
 def _own_calls(node: ast.stmt) -> set[str]:
-    """The methods of its own object that a method calls."""
+    """The methods of its own object that a method calls, or puts in the place of others: `self.step = self.replayed_step`."""
     own = receiver_name(node) if isinstance(node, FunctionDef) else ""
-    return {
-        each.func.attr
-        for each in walk(node)
-        if isinstance(each, ast.Call)
-        and isinstance(each.func, ast.Attribute)
-        and isinstance(each.func.value, ast.Name)
-        and each.func.value.id == own
-    }
+    found = set()
+    for each in walk(node):
+        match each:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attr)) if name == own:
+                found.add(attr)
+            case ast.Assign(
+                targets=[ast.Attribute(value=ast.Name(id=holder))], value=ast.Attribute(value=ast.Name(id=name), attr=attr)
+            ) if holder == name == own:
+                found.add(attr)
+    return found
