@@ -145,8 +145,9 @@ def run_if(frame: Frame, node: ast.If) -> None:
     frame.branches += unusual
     outer, opened, ceiling = frame.arm, frame.opened, frame.ceiling
     suspended = None
-    standing = _is_standing(frame, node)
     once = part_run_once(frame, node)
+    # What the first call alone is asked says nothing of the others.
+    standing = not once and _is_standing(frame, node)
     passed = bool(once) and is_passed_over(frame, node)
     done: dict[str, Value] = {}
     shut = "" if outcome.is_static else shut_part(frame, node)
