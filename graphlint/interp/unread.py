@@ -24,14 +24,22 @@ RUN = frozenset({"forward", "backward", "step"})
 """Methods that others call wherever they stand, as they do those between underscores."""
 
 
-@once_a_module
 def attributes(module: Module) -> dict[str, set[ast.Attribute]]:
     """The places where a file names each attribute."""
+    return _named(module)[0]
+
+
+@once_a_module
+def _named(module: Module) -> tuple[dict[str, set[ast.Attribute]], list[ast.ClassDef]]:
+    """The attributes that a file names, and its classes: a walk over a whole file takes long."""
     found: dict[str, set[ast.Attribute]] = {}
+    classes: list[ast.ClassDef] = []
     for each in walk(module.source.tree):
         if isinstance(each, ast.Attribute):
             found.setdefault(each.attr, set()).add(each)
-    return found
+        elif isinstance(each, ast.ClassDef):
+            classes.append(each)
+    return found, classes
 
 
 def is_unread(modules: Iterable[Module], name: str, node: ast.AST) -> bool:
@@ -49,9 +57,8 @@ def _is_unread(module: Module, name: str, node: ast.AST) -> bool:
 @once_a_module
 def _uncalled(module: Module) -> list[ast.FunctionDef]:
     """Methods whose names a file does not mention."""
-    classes = [each for each in walk(module.source.tree) if isinstance(each, ast.ClassDef)]
+    named, classes = _named(module)
     methods = [each for owner in classes for each in owner.body if isinstance(each, ast.FunctionDef)]
-    named = attributes(module)
     return [each for each in methods if each.name not in named and each.name not in RUN and not each.name.startswith("__")]
 
 
