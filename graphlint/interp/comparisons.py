@@ -79,7 +79,7 @@ def compare(frame: Frame, op: ast.cmpop, left: Value, right: Value, node: ast.Co
     if isinstance(op, (ast.Is, ast.IsNot)):
         return _identity(op, left, right)
     if isinstance(op, (ast.In, ast.NotIn)):
-        is_there = _among(left, right)
+        is_there = False if _is_not_handed(frame, left, right, node) else _among(left, right)
         if is_there is not None:
             return TRUE if is_there is isinstance(op, ast.In) else FALSE
         return _membership(frame, left, right, node)
@@ -245,6 +245,17 @@ def _among(left: Value, right: Value) -> bool | None:
         return None
     words = [each.value for each in right.items if isinstance(each, Text) and each.value is not None]
     return left.value in words if len(words) == len(right.items) and right.rest is None else None
+
+
+def _is_not_handed(frame: Frame, left: Value, right: Value, node: ast.Compare) -> bool:
+    """`"mask" in kwargs` of a call that is known to give nothing of that name."""
+    spread = frame.decl.node.args.kwarg if frame.decl is not None else None
+    if spread is None or not isinstance(right, Table) or right.rest is not None or not isinstance(left, Text):
+        return False
+    match node.comparators:
+        case [ast.Name(id=name)] if name == spread.arg and left.value is not None:
+            return all(key != left.value for key, _ in right.items)
+    return False
 
 
 def _membership(frame: Frame, left: Value, right: Value, node: ast.Compare) -> Value:

@@ -11,7 +11,7 @@ from graphlint.interp.dispatch import element
 from graphlint.interp.frame import Frame, State, statement
 from graphlint.interp.passing import passed_on
 from graphlint.types import Target
-from graphlint.values import Seq, Text, Unknown, Value, members
+from graphlint.values import Seq, Tensor, Text, Unknown, Value, members
 
 LOOP_PASSES = 3
 MOST_WORDS = 8
@@ -112,10 +112,18 @@ def _is_settled(frame: Frame, node: ast.stmt, before: dict[str, Value]) -> bool:
 
 
 def _tells_the_same(before: Value | None, after: Value) -> bool:
-    """Whether a pass that finds the one does what a pass does that finds the other: nothing is told of what is unknown."""
+    """Whether a pass that finds the one does what a pass does that finds the other.
+
+    Nothing is told of what is unknown, and nothing more where how many dimensions there are, if any, is not known.
+    """
     if before is after or before is None:
         return before is after
-    return {*members(after)} == {*members(before), UNKNOWN}
+    held, found = {*map(_apart_from_rank, members(before))}, {*map(_apart_from_rank, members(after))}
+    return found in (held, held | {UNKNOWN})
+
+
+def _apart_from_rank(value: Value) -> Value:
+    return value.replace(rank=None) if isinstance(value, Tensor) and value.rank != 0 else value
 
 
 @statement(ast.Break)
