@@ -69,7 +69,7 @@ def cached_tensor(event: CachedTensor) -> Finding | None:
     if event.drops:
         return finding(
             event,
-            f"`{event.text}` drops tensors that `{event.function}` made; graphs that read them go on with freed memory",
+            f"`{event.text}` drops what `{event.function}` made; graphs go on with the old memory, which may be freed",
             help="keep all of them, or each as long as the graphs that read it",
         )
     return finding(

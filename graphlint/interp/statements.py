@@ -146,7 +146,6 @@ def run_if(frame: Frame, node: ast.If) -> None:
     outer, opened, ceiling = frame.arm, frame.opened, frame.ceiling
     suspended = None
     once = part_run_once(frame, node)
-    # What the first call alone is asked says nothing of the others.
     standing = not once and _is_standing(frame, node)
     passed = bool(once) and is_passed_over(frame, node)
     done: dict[str, Value] = {}
@@ -188,7 +187,10 @@ def _pass_over_rest(frame: Frame, leave: bool) -> None:
 
 
 def _is_standing(frame: Frame, node: ast.If) -> bool:
-    """Whether a condition asks for nothing that one call is given: for modules, text and globals only."""
+    """Whether a condition asks for nothing that one call is given: for modules, text and globals only.
+
+    One that only the first call answers in its way stands for no other: of those, `part_run_once` tells.
+    """
     asked = frame.machine.asked.get(node)
     if asked is None:
         asked = frozenset(each.id for each in walk(node.test) if isinstance(each, ast.Name))

@@ -28,6 +28,7 @@ class Verb(enum.Enum):
     GROW = "grow"
     CACHED = "cached"
     SPAWN = "spawn"
+    DROP = "drop"
 
 
 class Frame:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from graphlint.project import ClassDecl, Outside
 from graphlint.site.acts import Frame, Verb
 from graphlint.site.construct import construct, hold
+from graphlint.site.dropped import drop
 from graphlint.site.members import attribute, inherited
 from graphlint.site.methods import method, parts
 from graphlint.site.names import CONSTRUCTORS, COPIED, NUMBERS, REFERENCE, SAME
@@ -297,6 +298,9 @@ def _outside(walker: Walker, name: str, given: Given, node: ast.Call) -> Thing:
     if name == "builtins.setattr" and len(given.places) == 3 and given.places[2].name in PARAMETERS:
         # Whichever name it is, what was there has gone: `for name, p in named: setattr(module, name, nn.Parameter(...))`.
         walker.act(Verb.BIND, node, given.places[2], slot=Slot(given.places[0], "*"))
+        return walker.thing(Kind.NONE, node)
+    if name == "builtins.delattr" and len(given.places) == 2 and (attr := _word(given.places[1])):
+        drop(walker, given.places[0], attr, node)
         return walker.thing(Kind.NONE, node)
     if name == "builtins.getattr" and len(given.places) >= 2 and (attr := _word(given.places[1])):
         return attribute(walker, given.places[0], attr, node)

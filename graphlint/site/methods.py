@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from graphlint.site.acts import Verb
 from graphlint.site.construct import constant, duplicate
+from graphlint.site.dropped import popped
 from graphlint.site.managers import INSIDE, passed_on
 from graphlint.site.members import attribute
 from graphlint.site.names import FLUENT, MOVING, NOT_IN_PLACE, PUTTING, SIZES, VIEWS
@@ -33,6 +34,8 @@ def method(walker: Walker, receiver: Thing, name: str, places: Places, names: Na
     held = passed_on(walker, receiver, name, tuple(places), node) if name in INSIDE else None
     if held is not None:
         return held
+    if name == "pop" and popped(walker, node, places):
+        return walker.thing(Kind.UNKNOWN, node)
     match receiver.kind:
         case Kind.MODULE:
             return _module(walker, receiver, name, places, node)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from graphlint.project import ClassDecl, Outside, imported
 from graphlint.site.acts import Verb
 from graphlint.site.calls import Given, inline
+from graphlint.site.dropped import drop
 from graphlint.site.expressions import element, entry, is_filled, is_generator, is_slice, key_text, looked_at, truth
 from graphlint.site.iteration import ROUNDS, advanced, over_call, over_object
 from graphlint.site.managers import entered, is_manager, left
@@ -296,6 +297,8 @@ def _delete(walker: Walker, node: ast.Delete) -> bool:
     for target in node.targets:
         if isinstance(target, ast.Name):
             assign(walker, target, walker.thing(Kind.NONE, node), node)
+        elif isinstance(target, ast.Attribute):
+            drop(walker, walker.evaluate(target.value), target.attr, node)
     return False
 
 

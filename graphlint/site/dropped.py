@@ -1,0 +1,56 @@
+"""Attributes that are taken away, so that the next access makes anew what a graph goes on reading.
+
+self.__dict__.pop("table", None)        # `table` is a cached property, or is made where it is not there
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from graphlint.events import Event
+from graphlint.site.acts import Verb
+from graphlint.site.construct import constant
+from graphlint.site.story import Story, region, tell
+from graphlint.site.things import Kind, Slot, Thing
+from graphlint.site.walker import Walker
+from graphlint.site_events import CachedTensor
+from graphlint.types import Region
+
+VALUES = frozenset({Kind.TENSOR, Kind.UNKNOWN})
+OWN = "__dict__"
+"""The dictionary that an object keeps its attributes in; `vars(self)` gives it as well."""
+
+
+def dropped(story: Story) -> Iterator[tuple[Region, Event]]:
+    """Where an attribute is taken away that a graph reads, which is replayed afterwards."""
+    for captured in story.captures:
+        for index, act in story.between(captured.end, len(story.acts), Verb.DROP):
+            read = captured.inputs.get(act.slot) if act.slot is not None else None
+            if act.slot is None or read is None or read.kind not in VALUES or story.is_captured(index):
+                continue
+            if story.next_replay(captured, index) is not None:
+                yield region(captured, story.acts), tell(CachedTensor, act, function=act.slot.key, drops=True)
+
+
+def drop(walker: Walker, owner: Thing, name: str, node: ast.AST) -> None:
+    """Take an attribute away; a cached property is computed again when it is asked for."""
+    gone = owner.slots.pop(name, None)
+    if gone is not None:
+        walker.act(Verb.DROP, node, gone, slot=Slot(owner, name))
+
+
+def popped(walker: Walker, node: ast.Call, places: Sequence[Thing]) -> bool:
+    """`self.__dict__.pop("table", None)`; whether a call is one of these."""
+    name = constant(places[0]) if places else ...
+    if not isinstance(node.func, ast.Attribute) or not isinstance(name, str):
+        return False
+    match node.func.value:
+        case ast.Attribute(value=inner, attr=attr) if attr == OWN:
+            owner = inner
+        case ast.Call(func=ast.Name(id="vars"), args=[inner]):
+            owner = inner
+        case _:
+            return False
+    drop(walker, walker.evaluate(owner), name, node)
+    return True
