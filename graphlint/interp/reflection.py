@@ -79,6 +79,14 @@ def _is_guard(owner: Value, name: str) -> bool:
     return row is not None and isinstance(row.result, Guard)
 
 
+@function("torch.get_device_module")
+def device_module(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    """`torch.cuda`, on the only device that captures; none is named where the device decides."""
+    device = first(arguments)
+    is_host = isinstance(device, Text) and device.value is not None and device.value.partition(":")[0] not in ("cuda", "")
+    return Opaque() if is_host else External("torch.cuda")
+
+
 @function("builtins.getattr")
 def getattr_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     owner, name = first(arguments) or Unknown(), first(arguments, 1)

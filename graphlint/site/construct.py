@@ -20,6 +20,8 @@ def construct(walker: Walker, name: str, places: Places, names: Names, node: ast
     kind = CONSTRUCTORS.get(name)
     if kind is not None:
         return _known(walker, kind, name, places, names, node)
+    if name == "torch.get_device_module":
+        return walker.thing(Kind.OUTSIDE, node, "torch.cuda")  # on the only device that captures
     if optimizer(name):
         return _made(walker, Kind.OPTIMIZER, optimizer(name), places, names, node)
     if "lr_scheduler." in name and places:

@@ -238,8 +238,9 @@ def _used(story: Story, captured: Captured, first: int, lazy: Frame | None) -> I
         is_result = captured.made(act.thing) or id(act.thing.owner) in parts
         is_looked_at = act.verb is Verb.READ and (computes(act) or (lazy is not None and act.name == "argument"))
         is_looked_at = is_looked_at or (act.verb is Verb.RETURN and act.frame is lazy)
-        if (act.verb is Verb.LOAD or (is_result and is_looked_at)) and not apart(*side_by_side(act, begin)):
-            yield act
+        here, capture = side_by_side(act, begin)
+        if (act.verb is Verb.LOAD or (is_result and is_looked_at)) and not apart(here, capture):
+            yield here if lazy is not None and here.frame is lazy else act
 
 
 def _asks_caller(replay: Act, begin: Act) -> bool:

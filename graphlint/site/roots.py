@@ -180,7 +180,7 @@ def usual_order(body: list[ast.stmt], by: Set[str]) -> list[str]:
 
 
 def _own_calls(node: ast.stmt) -> set[str]:
-    """The methods of its own object that a method calls, or puts in the place of others: `self.step = self.replayed_step`."""
+    """The methods of its own object that a method calls, or puts in the place of others: `self.step = self.replayed`."""
     own = receiver_name(node) if isinstance(node, FunctionDef) else ""
     found = set()
     for each in walk(node):
