@@ -9,6 +9,7 @@ from graphlint.events import Event
 from graphlint.site.acts import Act, Verb, side_by_side
 from graphlint.site.advancing import advances
 from graphlint.site.branches import apart, excludes
+from graphlint.site.flags import turned_back
 from graphlint.site.inputs import root
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
@@ -111,6 +112,9 @@ def moves_state(story: Story) -> Told:
     """Warm-up calls that update statistics or counters which nothing puts back."""
     for captured in story.captures:
         moved = {id(act.thing.owner): act for act in story.acts[captured.begin : captured.end] if moved_state(act)}
+        for slot, _ in turned_back(story, captured) if moved else ():
+            # What a flag of its object says is to begin anew is not read as the warm-up has left it.
+            moved = _without(moved, slot.holder) if isinstance(slot.holder, Thing) else moved
         for index, act in enumerate(story.acts[: captured.begin] if moved else ()):
             if not moved_state(act) or id(act.thing.owner) not in moved or _is_restored(story, captured, index, act):
                 continue
@@ -121,6 +125,11 @@ def moves_state(story: Story) -> Told:
                 continue
             where, told = here.span, here.text
             yield region(captured, story.acts), _event(where, told, moved_state(act))
+
+
+def _without(moved: dict[int, Act], holder: Thing) -> dict[int, Act]:
+    parts = {id(part.owner) for part in holder.family()}
+    return {key: act for key, act in moved.items() if key not in parts}
 
 
 def _has_twin(story: Story, captured: Captured, moved: Act) -> bool:
