@@ -13,7 +13,7 @@ from graphlint.site.story import Story, tell
 from graphlint.site.things import Kind, Thing
 from graphlint.site.training import clears
 from graphlint.site_events import CompiledStaleRead, GraphedOverwritten
-from graphlint.syntax import last, stands_in, walk
+from graphlint.syntax import last, last_called, stands_in, walk
 from graphlint.types import Region, Target
 
 DEEPEST = 8
@@ -80,15 +80,20 @@ def _told(made: Thing, act: Act) -> tuple[Region, Event]:
 
 
 def _is_every_few(act: Act, rare: dict[int, list[ast.If]]) -> bool:
-    """Whether an act happens in some rounds only: behind `if (step + 1) % 4 == 0:`; `rare` keeps what was found."""
+    """Whether an act happens in some rounds only: behind `if (step + 1) % 4 == 0:`; `rare` keeps what was found.
+
+    An `if` around the backward pass as well leaves no pass without it.
+    """
     around = act.frame.body or act.frame.module.source.tree
     if id(around) not in rare:
-        rare[id(around)] = [each for each in walk(around) if isinstance(each, ast.If) and _divides(each.test)]
+        rare[id(around)] = [each for each in walk(around) if isinstance(each, ast.If) and _is_rare(each)]
     return any(stands_in(each.body, act.node) for each in rare[id(around)])
 
 
-def _divides(test: ast.expr) -> bool:
-    return any(isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mod) for part in walk(test))
+def _is_rare(branch: ast.If) -> bool:
+    if not any(isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mod) for part in walk(branch.test)):
+        return False
+    return not any(last_called(part) == "backward" for each in branch.body for part in walk(each))
 
 
 def _made_by(loss: Thing) -> Iterator[Thing]:

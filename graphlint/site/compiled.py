@@ -212,14 +212,15 @@ LENGTHENING = ("torch.cat", "torch.concat", "torch.hstack", "torch.vstack", "tor
 
 def growing(story: Story) -> Told:
     """Arguments that a loop makes longer, or counts on, from one call to the next."""
-    earlier: dict[int, Act] = {}
-    for act in story.acts:
+    earlier: dict[int, tuple[int, Act]] = {}
+    for index, act in enumerate(story.acts):
         if act.verb is not Verb.CALL or act.thing.kind is not Kind.COMPILED or not has_graphs(act.thing):
             continue
-        before = earlier.setdefault(id(act.node), act)
+        since, before = earlier.setdefault(id(act.node), (index, act))
         if before is act or not is_next_round(before, act):
             continue
-        if any(_lengthens(new, old) for new in act.given for old in before.given):
+        longer = [old for new in act.given for old in before.given if _lengthens(new, old)]
+        if any(not _starts_again(story, old, since, index) for old in longer):
             yield of_compiled(act.thing, act), tell(CompiledDynamic, act, call=act.text, grows=True, targets=Target.COMPILE)
         elif number := counted(before, act):
             found = tell(CompiledDynamic, act, call=act.text, number=number, targets=Target.COMPILE)
@@ -240,6 +241,12 @@ def _lengthens(new: Thing, old: Thing) -> bool:
     """Whether a tensor is another one with something behind it."""
     parts = [part for made in new.made_by for part in (made, *made.slots.values())]
     return new.name in LENGTHENING and old in parts
+
+
+def _starts_again(story: Story, old: Thing, since: int, until: int) -> bool:
+    """Whether something else may take the place of a tensor before it is made longer: a batch that was handed out."""
+    bound = (each for _, each in story.between(since, until, Verb.BIND) if each.other is old)
+    return any(each.thing is not old and not _lengthens(each.thing, old) for each in bound)
 
 
 def clones(story: Story) -> Told:

@@ -47,17 +47,18 @@ def _method(walker: Walker, source: Thing, name: str, node: ast.expr) -> Thing |
 
 
 def _over(walker: Walker, node: ast.For | ast.AsyncFor, begin: Callable[[], Thing], each: Round) -> bool:
-    scope, frame, returned = walker.scope, walker.frame, walker.returned
+    scope, frame, returned, maybe = walker.scope, walker.frame, walker.returned, walker.maybe
     done = 0
 
     def resume(given: Thing) -> None:
         nonlocal done
         if done == ROUNDS:
             return
-        inner = walker.scope, walker.frame, walker.returned
-        walker.scope, walker.frame, walker.returned = scope, frame, returned
+        inner = walker.scope, walker.frame, walker.returned, walker.maybe
+        # Whatever a generator asks before it yields, each round of the loop is there because it has.
+        walker.scope, walker.frame, walker.returned, walker.maybe = scope, frame, returned, maybe
         each(given, done)
-        walker.scope, walker.frame, walker.returned = inner
+        walker.scope, walker.frame, walker.returned, walker.maybe = inner
         done += 1
 
     walker.enter(node)
