@@ -12,6 +12,7 @@ from graphlint.effects.table import lookup
 from graphlint.events import HostBranch
 from graphlint.interp.agreeing import agreed
 from graphlint.interp.asking import asked_place, kept_condition, looked_at
+from graphlint.interp.beside import beside
 from graphlint.interp.dispatch import apply, attribute
 from graphlint.interp.frame import Frame, State
 from graphlint.interp.isinstance import split
@@ -115,12 +116,19 @@ def _asked(frame: Frame, node: ast.expr, construct: str) -> Test:
         case ast.Name(id=name) if (kept := kept_condition(frame, name)) is not None:
             return _asked_by(frame, name, kept, construct)
     value = frame.eval(node)
-    return (
+    outcome = (
         _about_platform(frame, node, value)
         or _about_place(frame, node, construct)
         or _about_rank(frame, node, construct)
         or _truthy(frame, node, value, node, construct)
     )
+    told = beside(frame, node) if type(node) is ast.Compare else None
+    if told is None:
+        return outcome
+    true, false, moves = outcome
+    if told[0]:
+        return Test(Arm(true.live, {**true.facts, **told[1]}), false, moves)
+    return Test(true, Arm(false.live, {**false.facts, **told[1]}), moves)
 
 
 def _asked_by(frame: Frame, name: str, kept: ast.expr, construct: str) -> Test:
