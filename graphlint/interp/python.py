@@ -317,4 +317,5 @@ def arithmetic(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
             break
         ask(frame, value, node, spelled(node.func) if isinstance(node, ast.Call) else "math")
     origins = [value.origin for value in arguments.values() if isinstance(value, Number)]
+    origins += [origin_of_read(tensor) for value in arguments.values() if (tensor := device_tensor(value)) is not None]
     return Number(Kind.FLOAT, None, max([Origin.CONFIG, *origins], key=lambda origin: origin.value))
