@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from pathlib import Path
 from types import ModuleType
 
@@ -15,7 +15,7 @@ from graphlint import packs
 from graphlint.errors import ConfigError, InstallError, UsageError, near
 from graphlint.events import Event, LimitReached
 from graphlint.notices import INTERNAL, LIMIT, NOTICES, Notice, internal, notice, raised
-from graphlint.record import Record, frozen
+from graphlint.record import Record, frozen, replaced
 from graphlint.rule import Rule
 from graphlint.types import OURS, Confidence, Effect, Finding
 
@@ -145,7 +145,7 @@ def _judged(rule: Rule, event: Event, region: str) -> Finding | None:
             raise TypeError(f"a rule gives a finding or None, not {type(found).__name__}")
         return None if found is None else completed(rule, found, region)
     except Exception as error:
-        return replace(_failed(rule, error, event), region=region)
+        return replaced(_failed(rule, error, event), region=region)
 
 
 def _failed(rule: Rule, error: Exception, event: Event) -> Finding:
@@ -162,12 +162,12 @@ def completed(rule: Rule, found: Finding, region: str) -> Finding | None:
     effects = tuple((name, effect) for name, _ in found.effects if (effect := predicted[name]) is not None)
     if not effects:
         return None
-    return replace(found, code=rule.code, rule=rule.name, effect=effects[0][1], effects=effects, region=region)
+    return replaced(found, code=rule.code, rule=rule.name, effect=effects[0][1], effects=effects, region=region)
 
 
 def _limit(event: LimitReached, region: str) -> Finding:
     told = notice(LIMIT, event.span, f"the analysis stopped here: {event.limit}")
-    return replace(told, region=region, trail=event.trail, confidence=Confidence.POSSIBLE)
+    return replaced(told, region=region, trail=event.trail, confidence=Confidence.POSSIBLE)
 
 
 def worst(effects: Iterable[Effect]) -> Effect:

@@ -94,7 +94,8 @@ def _carried(touched: dict[Touch, None]) -> Carried:
                 read.add(what)
             continue
         inner = carried(what)
-        read.update(each for each in inner.read if not _is_bound(bound.get(each, ()), arm))
+        read |= inner.read.difference(bound)
+        read.update(each for each in inner.read.intersection(bound) if not _is_bound(bound[each], arm))
         for each in inner.bound:
             _bind(bound.setdefault(each, []), arm)
         for each in inner.chosen:

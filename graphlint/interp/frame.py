@@ -286,7 +286,8 @@ class Frame:
             confidence, targets = max(old.confidence, confidence), old.targets | targets
         text = " ".join(segment(self.module.source, self.whole(node)).split())
         text = text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 3] + "..."
-        event = kind(span=span, text=text, confidence=confidence, targets=targets, **facts)  # type: ignore[arg-type]  # each kind's own fields
+        said = kind(span=span, text=text, confidence=confidence, targets=targets, **facts)  # type: ignore[arg-type]  # each kind's own fields
+        event = self.machine.said.setdefault(said, said)
         if known is not None:
             self.summary.events[known] = event
             return

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from graphlint.events import LimitReached
+from graphlint.events import Event, LimitReached
 from graphlint.interp import hanging, members
 from graphlint.interp.agreeing import Repeats
 from graphlint.interp.annotations import annotated
@@ -105,8 +105,8 @@ class Machine:
         self.passed: dict[ast.stmt, frozenset[str]] = {}
         self.asked: dict[ast.If, frozenset[str]] = {}
         self.shut: dict[ast.If, str] = {}
-        self.depth = 0
-        self.left = MOST_WORK
+        self.depth, self.left = 0, MOST_WORK
+        self.said: dict[Event, Event] = {}
 
     def apply(self, frame: Frame, callee: Value, arguments: Arguments, node: ast.AST) -> Value:
         return apply(frame, callee, arguments, node)

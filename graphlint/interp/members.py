@@ -67,6 +67,7 @@ class Read:
         self.setters: dict[tuple[ClassDecl, str], bool] = {}
         self.stepped: dict[ClassDecl, Keys] = {}
         self.unmoved: dict[ClassDecl, bool] = {}
+        self.used_up: dict[tuple[ClassDecl, str], bool] = {}
         self.widths: dict[FunctionDecl, frozenset[str]] = {}
         self.writers: dict[tuple[ClassDecl, str, bool], list[FunctionDecl]] = {}
         self.writes: dict[ast.FunctionDef, Writes] = {}

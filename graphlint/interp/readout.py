@@ -312,8 +312,8 @@ def read_out(summary: Summary, live: Target, reached: Reached) -> Iterator[Event
     waiting: deque[tuple[Summary, Target, Confidence, tuple[Step, ...]]] = deque([(summary, live, Confidence.CERTAIN, ())])
     seen: dict[tuple[Summary, Confidence], Target] = {}
     later: list[tuple[Summary, Target, Confidence, tuple[Step, ...]]] = []
-    backward = False
-    read, whose = carried(summary).read, Whose(summary)
+    backward, read, whose = False, carried(summary).read, Whose(summary)
+    said: dict[int, list[tuple[Confidence, Target]]] = {}
     while waiting or (backward and later):
         if not waiting:
             waiting.extend(later)
@@ -326,21 +326,39 @@ def read_out(summary: Summary, live: Target, reached: Reached) -> Iterator[Event
             _note(here, reached)
         seen[here, ceiling] = (known or Target.NONE) | targets
         for event in here.events:
-            if event.targets & targets:
+            if there := event.targets & targets:
                 backward = backward or isinstance(event, BackwardRun)
                 sure = min(event.confidence, ceiling)
-                if isinstance(event, (Rebound, HostMutation)) and event.keys and read.isdisjoint(event.keys):
-                    # Every call binds it before it reads it, or none reads it: replays miss nothing.
+                if isinstance(event, (Rebound, HostMutation)) and _is_missed_by_none(event, here, read, whose):
                     sure = Confidence.POSSIBLE
-                elif isinstance(event, HostMutation) and whose.is_passing(here, event):
-                    sure = Confidence.POSSIBLE
-                yield replaced(event, targets=event.targets & targets, trail=trail, confidence=sure)
+                if id(event) in said and not _is_news(said[id(event)], sure, there):
+                    continue
+                said.setdefault(id(event), [(sure, there)])
+                yield replaced(event, targets=there, trail=trail, confidence=sure)
         for link in here.links:
-            if link.targets & targets:
+            if there := link.targets & targets:
+                low = min(ceiling, link.ceiling)
+                known = seen.get((link.summary, low))
+                if known is not None and known & there == there:
+                    continue
                 # The first link leads from the synthetic caller into the region itself: no step of the user's.
                 step = () if here is summary else (Step(link.span, link.summary.name),)
-                following = (link.summary, link.targets & targets, min(ceiling, link.ceiling), trail + step)
-                (later if link.gradient else waiting).append(following)
+                (later if link.gradient else waiting).append((link.summary, there, low, trail + step))
+
+
+def _is_missed_by_none(event: Rebound | HostMutation, here: Summary, read: frozenset[str], whose: Whose) -> bool:
+    """Whether replays miss nothing: every call binds it before it reads it, or none reads it, or it is passing."""
+    if event.keys and read.isdisjoint(event.keys):
+        return True
+    return isinstance(event, HostMutation) and whose.is_passing(here, event)
+
+
+def _is_news(known_as: list[tuple[Confidence, Target]], sure: Confidence, targets: Target) -> bool:
+    """Whether a shorter trail told less: summaries of one function for other arguments mostly say the same."""
+    if any(sure <= other and targets | more is more for other, more in known_as):
+        return False
+    known_as.append((sure, targets))
+    return True
 
 
 def _note(summary: Summary, reached: Reached) -> None:

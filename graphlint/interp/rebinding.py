@@ -32,11 +32,14 @@ def _is_message(frame: Frame, owner: Instance, target: ast.Attribute) -> bool:
 
 def _is_used_up(frame: Frame, owner: ClassDecl, target: ast.Attribute) -> bool:
     """Whether whoever reads an attribute deletes it."""
-    return any(
-        isinstance(part, ast.Attribute) and part.attr == target.attr
-        for _, method in methods(frame.machine, owner)
-        if mentions(method, f".{target.attr}") and mentions(method, "del ")
-        for each in nested(method.body)
-        if isinstance(each, ast.Delete)
-        for part in each.targets
-    )
+    known, key = frame.machine.read.used_up, (owner, target.attr)
+    if key not in known:
+        known[key] = any(
+            isinstance(part, ast.Attribute) and part.attr == target.attr
+            for _, method in methods(frame.machine, owner)
+            if mentions(method, f".{target.attr}") and mentions(method, "del ")
+            for each in nested(method.body)
+            if isinstance(each, ast.Delete)
+            for part in each.targets
+        )
+    return known[key]
