@@ -155,7 +155,7 @@ def _named(facts: Facts, node: ast.AST) -> Iterator[tuple[str, Value]]:
         spelled = node.args if isinstance(node, ast.Call) else []
         for position, part in enumerate(value.items or ()):
             given = spelled[position] if position < len(spelled) else None
-            yield "device" if isinstance(part, Unknown) and _says_device(given) else "", part
+            yield "device" if isinstance(part, (Unknown, Opaque)) and _says_device(given) else "", part
 
 
 def _says_device(given: ast.expr | None) -> bool:

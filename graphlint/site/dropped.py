@@ -15,6 +15,7 @@ from graphlint.site.story import Story, region, tell
 from graphlint.site.things import Kind, Slot, Thing
 from graphlint.site.walker import Walker
 from graphlint.site_events import CachedTensor
+from graphlint.syntax import walk
 from graphlint.types import Region
 
 VALUES = frozenset({Kind.TENSOR, Kind.UNKNOWN})
@@ -35,9 +36,19 @@ def dropped(story: Story) -> Iterator[tuple[Region, Event]]:
 
 def drop(walker: Walker, owner: Thing, name: str, node: ast.AST) -> None:
     """Take an attribute away; a cached property is computed again when it is asked for."""
+    if _lets_go(walker, owner):
+        return
     gone = owner.slots.pop(name, None)
     if gone is not None:
         walker.act(Verb.DROP, node, gone, slot=Slot(owner, name))
+
+
+def _lets_go(walker: Walker, owner: Thing) -> bool:
+    """Whether the function that is walked takes graphs away: behind it the object replays no more."""
+    body = walker.frame.body
+    deleted = (target for each in walk(body) if isinstance(each, ast.Delete) for target in each.targets) if body else ()
+    held = (owner.slots.get(each.attr) for each in deleted if isinstance(each, ast.Attribute))
+    return any(part.kind is Kind.GRAPH for each in held if each is not None for part in each.family())
 
 
 def popped(walker: Walker, node: ast.Call, places: Sequence[Thing]) -> bool:
