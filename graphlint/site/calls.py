@@ -10,6 +10,7 @@ from graphlint.project import ClassDecl, Outside
 from graphlint.site.acts import Frame, Verb
 from graphlint.site.construct import construct, hold
 from graphlint.site.dropped import drop
+from graphlint.site.marked import run_body
 from graphlint.site.members import attribute, inherited
 from graphlint.site.methods import method, parts
 from graphlint.site.names import CONSTRUCTORS, COPIED, NUMBERS, REFERENCE, SAME
@@ -167,7 +168,7 @@ def inline(walker: Walker, function: Thing, given: Given, node: ast.AST) -> Thin
     try:
         if isinstance(body, ast.Lambda):
             return walker.evaluate(body.body)
-        walker.run(body.body)
+        run_body(walker, body)
         return _result(walker, node)
     finally:
         walker.running.pop()

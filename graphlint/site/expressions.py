@@ -279,7 +279,7 @@ def _comprehension(walker: Walker, node: ast.ListComp | ast.SetComp | ast.Genera
         made.slots["[*]"] = walker.evaluate(value)
         walker.act(Verb.KEEP, node, made.slots["[*]"], other=made, name="comprehension")
         for _ in range(opened):
-            walker.leave()
+            walker.leave(node)
     walker.scope = outer
     return made
 

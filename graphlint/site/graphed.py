@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from graphlint.captors import region_name
 from graphlint.events import Event
 from graphlint.site.acts import Act, Verb, span
+from graphlint.site.casts import caches
 from graphlint.site.construct import argument
 from graphlint.site.reuse import reuses
 from graphlint.site.story import Story, tell
 from graphlint.site.things import Kind, Thing
-from graphlint.site.training import caches
 from graphlint.site.weights import is_on, moved_by
 from graphlint.site_events import GraphedMisused, GraphedOtherMode, GraphedOverwritten, WeightsMoved
 from graphlint.types import Confidence, Region

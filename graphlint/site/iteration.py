@@ -65,7 +65,7 @@ def _over(walker: Walker, node: ast.For | ast.AsyncFor, begin: Callable[[], Thin
     walker.resumes.append((node.iter, resume))
     begin()
     walker.resumes.pop()
-    walker.leave()
+    walker.leave(node)
     return done > 0
 
 

@@ -9,13 +9,14 @@ class Session:
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from graphlint.site.acts import Verb
 from graphlint.site.members import attribute
 from graphlint.site.things import Kind, Thing
 from graphlint.site.walker import Managing, Walker
 
-INSIDE = frozenset({"__enter__", "__exit__", "enter_context"})
+INSIDE = frozenset({"__enter__", "__exit__", "close", "enter_context"})
 """Methods that open or close a block without a `with`."""
 
 
@@ -23,14 +24,14 @@ def is_manager(thing: Thing) -> bool:
     return thing.kind is Kind.INSTANCE and thing.decl is not None
 
 
-def entered(walker: Walker, manager: Thing, node: ast.expr) -> Thing:
-    """Enter an object, with all that it opens; what `as` binds."""
-    walker.managing.append(Managing(manager, walker.layer))
+def entered(walker: Walker, manager: Thing, node: ast.expr, around: Thing | None = None) -> Thing:
+    """Enter an object, with all that it opens for itself, or for what is `around` it; what `as` binds."""
+    walker.managing.append(Managing(around or manager, walker.layer))
     given = _ran(walker, manager, "__enter__", node)
     held, frame = walker.managing.pop(), walker.frame
     # What a loop or a block in `__enter__` itself was around opens now: its end has closed no more than itself.
     for inner, thing, walker.frame in held.later:
-        _open(walker, manager, thing, inner)
+        _open(walker, held.manager, thing, inner)
     walker.frame = frame
     return manager if given is None else given
 
@@ -54,12 +55,28 @@ def _ran(walker: Walker, manager: Thing, name: str, node: ast.expr) -> Thing | N
     return inline(walker, function, Given((manager,), {}), node)
 
 
-def passed_on(walker: Walker, receiver: Thing, name: str, given: tuple[Thing, ...], node: ast.Call) -> Thing | None:
-    """What a call in an `__enter__` opens for the block around, or one in an `__exit__` closes; None if that is nothing."""
+def passed_on(walker: Walker, receiver: Thing, name: str, given: Sequence[Thing], node: ast.Call) -> Thing | None:
+    """What a call opens or closes without a `with` of its own; None if that is nothing.
+
+    In an `__enter__` or `__exit__` that is done for the block around.  Elsewhere only autocast is followed, which is what
+    stays open for long.
+    """
     thing = next(iter(given), None) if name == "enter_context" else receiver
-    if not walker.managing or thing is None or is_manager(thing):
+    if thing is None:
         return None
-    held = walker.managing[-1]
+    if name == "close":
+        for _, opened in reversed([*walker.stacked.get(id(receiver), ())]):
+            _close(walker, receiver, opened)
+        return None
+    if name == "enter_context" and id(receiver) in walker.stacked:
+        if is_manager(thing):
+            return entered(walker, thing, node, receiver)
+        _open(walker, receiver, thing, node)
+        return thing
+    if is_manager(thing) or not (walker.managing or thing.kind is Kind.AUTOCAST):
+        return None
+    held = walker.managing[-1] if walker.managing else Managing(receiver, walker.layer)
+    walker.stacked.setdefault(id(held.manager), [])
     if name == "__exit__":
         _close(walker, held.manager, thing)
     elif walker.layer is held.layer:
@@ -81,4 +98,4 @@ def _close(walker: Walker, manager: Thing, thing: Thing) -> None:
     if opened and opened[-1][1] is thing and walker.layer is not None and walker.layer.thing is thing:
         node, _ = opened.pop()
         walker.act(Verb.LEAVE, node, thing)
-        walker.leave()
+        walker.leave(node)

@@ -26,12 +26,7 @@ def method(walker: Walker, receiver: Thing, name: str, places: Places, names: Na
     """Call a method and give what it returns."""
     act = walker.act(Verb.METHOD, node, receiver, name=name, call=node)
     act.other = places[0] if places else None
-    if name == "enter_context" and places and id(receiver) in walker.stacked:
-        walker.enter(node, places[0])
-        walker.act(Verb.ENTER, node, places[0])
-        walker.stacked[id(receiver)].append((node, places[0]))
-        return places[0]
-    held = passed_on(walker, receiver, name, tuple(places), node) if name in INSIDE else None
+    held = passed_on(walker, receiver, name, places, node) if name in INSIDE else None
     if held is not None:
         return held
     if name == "pop" and popped(walker, node, places):

@@ -186,7 +186,7 @@ def _for(walker: Walker, node: ast.For | ast.AsyncFor) -> bool:
             given = advanced(walker, node.iter, source) or element(walker, node.iter, source, round, node)
         assign(walker, node.target, given, node.target)
         walker.run(node.body)
-        walker.leave()
+        walker.leave(node)
 
     if not over_call(walker, node, step):
         source = walker.evaluate(node.iter)
@@ -220,7 +220,7 @@ def _while(walker: Walker, node: ast.While) -> bool:
         walker.enter(node, None, round)
         walker.evaluate(node.test)
         walker.run(node.body)
-        walker.leave()
+        walker.leave(node)
     walker.run(node.orelse)
     return False
 
@@ -252,11 +252,11 @@ def _entered(walker: Walker, node: ast.With | ast.AsyncWith, place: int) -> bool
         left(walker, thing, item.context_expr)
     for inner_node, inner in reversed(walker.stacked.pop(id(thing))):
         walker.act(Verb.LEAVE, inner_node, inner)
-        walker.leave()
+        walker.leave(inner_node)
     if outer is not None:
         walker.stacked[id(thing)] = outer
     walker.act(Verb.LEAVE, item.context_expr, thing)
-    walker.leave()
+    walker.leave(node)
     return ended
 
 

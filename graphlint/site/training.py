@@ -1,4 +1,4 @@
-"""Captured training steps: learning rates, autocast and gradients."""
+"""Captured training steps: learning rates and gradients."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from graphlint.site.branches import excludes
 from graphlint.site.construct import argument, constant
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
-from graphlint.site_events import AutocastCache, GradientsDropped, GradientsPileUp, RateFrozen
+from graphlint.site_events import GradientsDropped, GradientsPileUp, RateFrozen
 from graphlint.types import Region
 
 Told = Iterator[tuple[Region, Event]]
@@ -91,59 +91,6 @@ def _scheduled(scheduler: Thing) -> str:
 def _is_number(optimizer: Thing) -> bool:
     rate = argument(optimizer, "lr", 1)
     return rate is None or rate.kind is Kind.NUMBER
-
-
-def autocast(story: Story) -> Told:
-    """Cast or computed weights that a region finds in a cache which was filled outside it."""
-    for captured in story.captures:
-        entered = story.acts[captured.begin]
-        for layer in entered.layers:
-            computes = layer.thing is not None and layer.thing.name in PARAMETRISING
-            if layer.thing is None or not (computes or (layer.thing.kind is Kind.AUTOCAST and caches(layer.thing))):
-                continue
-            reused = _reused(story, captured, layer.thing, computes)
-            if reused:
-                block = next(act for act in story.acts if act.verb is Verb.ENTER and act.thing is layer.thing)
-                where = block if computes else _made(story, block)
-                yield region(captured, story.acts), tell(AutocastCache, where, role="block", computes=computes)
-                yield region(captured, story.acts), tell(AutocastCache, reused[0], role="call", computes=computes)
-
-
-PARAMETRISING = frozenset({"torch.nn.utils.parametrize.cached"})
-"""Blocks that keep what parametrised weights were computed to, until they end (torch 2.13 documentation)."""
-
-
-def _made(story: Story, block: Act) -> Act:
-    """The call that makes what a block enters, where a helper or another function made it: the cache is set up there."""
-    calls = (act for act in story.acts if act.verb is Verb.CALL and act.node is block.thing.node)
-    return next((act for act in calls if act.frame.module is block.frame.module), block)
-
-
-def caches(block: Thing) -> bool:
-    """Whether an `autocast` block casts on the device, and keeps what it has cast."""
-    device = constant(argument(block, "device_type", 0))
-    is_off = constant(block.arguments.get("enabled")) is False
-    return constant(argument(block, "cache_enabled")) is not False and device != "cpu" and not is_off
-
-
-def _reused(story: Story, captured: Captured, block: Thing, computes: bool) -> list[Act]:
-    warm: set[int] = set()
-    for act in story.acts[: captured.begin]:
-        if (
-            act.verb is Verb.CALL
-            and act.thing.kind in (Kind.MODULE, Kind.UNKNOWN)
-            and block in [layer.thing for layer in act.layers]
-        ):
-            warm.add(id(act.thing))
-    frame = story.acts[captured.begin].frame
-    again = [act for act in _inside(story, captured, Verb.CALL) if id(act.thing) in warm]
-    again = [act for act in again if computes or not _is_frozen(act.thing)]
-    return [act for act in again if act.frame is frame] or again
-
-
-def _is_frozen(module: Thing) -> bool:
-    parts = [part for part in module.family() if part.kind is Kind.MODULE]
-    return bool(parts) and all(part.is_frozen for part in parts)
 
 
 def _backwards(story: Story, captured: Captured) -> list[Act]:

@@ -9,6 +9,7 @@ from graphlint.project import ClassDecl, Module, Project
 from graphlint.site.acts import Frame
 from graphlint.site.calls import Given, default, inline, instance
 from graphlint.site.expressions import evaluate
+from graphlint.site.marked import run_body
 from graphlint.site.members import attribute
 from graphlint.site.roots import capturing, usual_order
 from graphlint.site.statements import run
@@ -43,10 +44,7 @@ def walk_function(project: Project, module: Module, node: FunctionNode, rounds: 
         walker.frame = Frame(module, scope.name, None, None, node)
         walker.scope, walker.returned = scope, []
         walker.running = [node]
-        if isinstance(node, ast.Lambda):
-            walker.evaluate(node.body)
-        else:
-            walker.run(node.body)
+        run_body(walker, node)
         for thing in list(walker.returned):
             _follow(walker, thing)
     return walker
@@ -89,10 +87,7 @@ def _enter(walker: Walker, function: Thing, receiver: Thing | None = None) -> li
     walker.frame = Frame(module, scope.name, None, None, body)
     walker.scope, walker.returned = scope, []
     walker.running.append(body)
-    if isinstance(body, ast.Lambda):
-        walker.evaluate(body.body)
-    else:
-        walker.run(body.body)
+    run_body(walker, body)
     walker.running.pop()
     given = walker.returned
     walker.scope, walker.frame, walker.returned = before

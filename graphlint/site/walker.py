@@ -207,9 +207,13 @@ class Walker:
     def enter(self, node: ast.AST, thing: Thing | None = None, round: int = 0) -> None:
         self.layer = Layer(node, self.layer, thing, round)
 
-    def leave(self) -> None:
-        assert self.layer is not None
-        self.layer = self.layer.outer
+    def leave(self, node: ast.AST) -> None:
+        """Close what was opened at a node, and what was opened in it and never closed."""
+        layer = self.layer
+        while layer is not None and layer.node is not node:
+            layer = layer.outer
+        if layer is not None:
+            self.layer = layer.outer
 
 
 def outside(project: Project, module: Module, decorator: ast.expr) -> str:
