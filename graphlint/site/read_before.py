@@ -33,10 +33,12 @@ def frozen(story: Story) -> Iterator[tuple[Region, Event]]:
 
 
 def _use(story: Story, captured: Captured, number: Thing) -> Act | None:
-    """The first act of a region that computes with a number."""
-    return next(
-        (each for _, each in story.between(captured.begin, captured.end, Verb.READ) if each.thing.owner is number), None
-    )
+    """The first act of a region that computes with a number.
+
+    What was read from a tensor and is handed on may be a bound, as the longest length is: that is to stand still.
+    """
+    reads = (each for _, each in story.between(captured.begin, captured.end, Verb.READ) if each.thing.owner is number)
+    return next((each for each in reads if each.name == "operator" or number.name in MOVING), None)
 
 
 def _is_moved(story: Story, captured: Captured, slot: Slot, number: Thing) -> bool:
