@@ -188,29 +188,6 @@ def itself(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -
     return receiver
 
 
-@module_method("__init__")
-def module_init(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
-    """`super().__init__(*modules)` of a class that derives from a module container fills the container."""
-    if isinstance(receiver, Instance) and (arguments.positional or arguments.more is not None):
-        form = "sequential"
-        record_of(frame.machine, receiver).children = _contents(frame, form, arguments, node)
-    return Nothing()
-
-
-@module_method("append", "insert")
-def module_append(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
-    if isinstance(receiver, Instance) and arguments.positional:
-        record = record_of(frame.machine, receiver)
-        held = (
-            record.children.element()
-            if isinstance(record.children, Seq) and (record.children.items or record.children.rest)
-            else None
-        )
-        value = arguments.positional[-1]
-        record.children = Seq("sequential", None, value if held is None else join(held, value))
-    return receiver
-
-
 @module_method(
     "register_load_state_dict_post_hook",
     "register_state_dict_hook",
@@ -241,64 +218,6 @@ def quiet(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) ->
     return Opaque()
 
 
-def _contents(frame: Frame, form: str, arguments: Arguments, node: ast.AST) -> Seq:
-    items = arguments.positional
-    if len(items) == 1 and arguments.more is None:
-        for member in members(items[0]):
-            if isinstance(member, Table):
-                return Seq(form, tuple(entry for _, entry in member.items), member.rest)
-            if isinstance(member, Seq) and form != "sequential":
-                return Seq(form, member.items, member.rest)
-            if isinstance(member, Seq):
-                return Seq(form, None, member.element())
-            if isinstance(member, (Unknown, Opaque)):
-                return Seq(form, None, Unknown())
-    return (
-        Seq(form, items, arguments.more) if arguments.more is None else Seq(form, None, join_all([*items, arguments.more]))
-    )
-
-
-@function("torch.nn.ModuleList")
-def module_list(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
-    return _contents(frame, "modules", arguments, node)
-
-
-@function("torch.nn.ParameterList")
-def parameter_list(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
-    held = _contents(frame, "modules", arguments, node)
-    items = None if held.items is None else tuple(_each_kept(frame, each) for each in held.items)
-    return held.replace(items=items, rest=None if held.rest is None else _each_kept(frame, held.rest))
-
-
-@function("torch.nn.Sequential")
-def sequential(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
-    return _contents(frame, "sequential", arguments, node)
-
-
-@function("torch.nn.ModuleDict")
-def module_dict(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
-    return _entries(arguments)
-
-
-def _entries(arguments: Arguments) -> Table:
-    value = first(arguments)
-    if value is None:
-        return Table()
-    return next((member for member in members(value) if isinstance(member, Table)), Table((), Unknown()))
-
-
-@function("torch.nn.ParameterDict")
-def parameter_dict(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
-    held = _entries(arguments)
-    items = tuple((key, _each_kept(frame, each)) for key, each in held.items)
-    return held.replace(items=items, rest=None if held.rest is None else _each_kept(frame, held.rest))
-
-
-def _each_kept(frame: Frame, value: Value) -> Value:
-    """Tensors as the parameters that they become."""
-    return join_all([_kept(frame, each) if isinstance(each, Tensor) else each for each in members(value)])
-
-
 @function("torch.nn.Parameter", "torch.nn.parameter.Parameter")
 def parameter(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     data = first(arguments, 0, "data")
@@ -310,10 +229,10 @@ def parameter(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
 @function("torch.nn.Buffer", "torch.nn.parameter.Buffer")
 def buffer(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     """Moves with its module; made anywhere else it stays where its data is."""
-    return _kept(frame, next(tensors_in(first(arguments, 0, "data")), None))
+    return kept(frame, next(tensors_in(first(arguments, 0, "data")), None))
 
 
-def _kept(frame: Frame, tensor: Tensor | None) -> Tensor:
+def kept(frame: Frame, tensor: Tensor | None) -> Tensor:
     rank = None if tensor is None else tensor.rank
     kind = Kind.FLOAT if tensor is None else tensor.kind
     if frame.recording and tensor is not None and tensor.place is Place.HOST and tensor.sure is Confidence.CERTAIN:
