@@ -10,6 +10,7 @@ from graphlint.site.acts import Act, Verb, outward
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
 from graphlint.site_events import DerivedInput
+from graphlint.syntax import walk
 from graphlint.types import Region
 
 MOST_SOURCES = 40
@@ -69,13 +70,17 @@ def sources(made: Thing) -> Iterator[Thing]:
 
 
 def _nearest(made: Thing) -> Iterator[Thing]:
-    """What a tensor was made from by one statement: `self.raw.half().contiguous()` has no name for what is in between."""
-    while made.made_by:
-        source, call = made.made_by[0], made.node
-        yield source
-        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.value is source.node):
-            return
-        made = source
+    """What a tensor was made from by one expression: `self.raw.half().contiguous()` has no name for what is in between."""
+    inner = {id(each) for each in walk(made.node)} if made.node is not None else set()
+    waiting = [made]
+    while waiting:
+        thing = waiting.pop()
+        parts = thing.slots.values() if thing.kind is Kind.CONTAINER else thing.made_by
+        for source in () if thing.name.rpartition(".")[2].endswith(EMPTY) else parts:
+            if source.kind in VALUES:
+                yield source
+            if source.node is not None and id(source.node) in inner and source.kind in (*VALUES, Kind.CONTAINER):
+                waiting.append(source)
 
 
 def _fill(story: Story, captured: Captured, copy: Thing) -> Act | None:

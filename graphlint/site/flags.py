@@ -39,12 +39,12 @@ def turned_back(story: Story, captured: Captured) -> Iterator[tuple[Slot, Act]]:
             continue
         before = [each.thing for _, each in story.between(-1, captured.begin, Verb.BIND) if each.slot == act.slot]
         given = [constant(each) for each in before if _is_flag(each)]
-        if len(given) == len(before) > 0 and given[-1] is not constant(act.thing) and constant(act.thing) in given:
+        if len(given) == len(before) > 0 and given[-1] != constant(act.thing) and constant(act.thing) in given:
             yield act.slot, act
 
 
 def _is_flag(thing: Thing) -> bool:
-    return thing.kind is Kind.CONSTANT and isinstance(constant(thing), bool)
+    return thing.kind is Kind.CONSTANT and isinstance(constant(thing), (bool, str))
 
 
 def _asked(story: Story, captured: Captured, slot: Slot) -> Act | None:
