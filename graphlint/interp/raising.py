@@ -315,8 +315,7 @@ def _is_timed(decl: FunctionDecl, node: ast.AST) -> bool:
     methods = [owner.module.function(each, owner, name) for name, each in symbols if isinstance(each, ast.FunctionDef)]
     asked = [part for each in methods for part in each.every(ast.Compare) if against_none(part) is not None]
     named = [part for each in methods for part in each.every(ast.Attribute) if part.attr in names]
-    every = attributes(owner.module)
-    if any(not every[each].issubset(named) for each in names):
+    if any(each not in named for name in names for each in attributes(owner.module, name)):
         return False  # somebody else in the file reads it
     reads = [part for part in named if isinstance(part.ctx, ast.Load)]
     taken = [(each, part) for each in methods for part in each.every(ast.BinOp) if isinstance(part.op, ast.Sub)]

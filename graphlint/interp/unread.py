@@ -12,34 +12,70 @@ class Stats:
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 
 from graphlint.interp.frame import Frame
 from graphlint.modules import once_a_module
+from graphlint.outline import mentions
 from graphlint.project import Module
 from graphlint.syntax import stands_in, walk
 from graphlint.values import Number, Origin, Tensor, Value, members
 
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 RUN = frozenset({"forward", "backward", "step"})
 """Methods that others call wherever they stand, as they do those between underscores."""
 
 
-def attributes(module: Module) -> dict[str, set[ast.Attribute]]:
-    """The places where a file names each attribute."""
-    return _named(module)[0]
+Table = dict[str, list[ast.Attribute]]
 
 
 @once_a_module
-def _named(module: Module) -> tuple[dict[str, set[ast.Attribute]], list[ast.ClassDef]]:
-    """The attributes that a file names, and its classes: a walk over a whole file takes long."""
-    found: dict[str, set[ast.Attribute]] = {}
-    classes: list[ast.ClassDef] = []
-    for each in walk(module.source.tree):
+def _tables(module: Module) -> dict[ast.AST, Table]:
+    """The attributes that pieces of a file name, of those that were asked before."""
+    return {}
+
+
+@once_a_module
+def _asked(module: Module) -> Table:
+    """The places of attributes that were asked before."""
+    return {}
+
+
+def attributes(module: Module, name: str) -> list[ast.Attribute]:
+    """The places where a file names an attribute; what does not mention it is not parsed for that."""
+    asked = _asked(module)
+    if name not in asked:
+        asked[name] = list(_named(module, name))
+    return asked[name]
+
+
+def _named(module: Module, name: str) -> Iterator[ast.Attribute]:
+    tables = _tables(module)
+    for piece in _pieces(module.source.tree.body, name):
+        if piece not in tables:
+            tables[piece] = _table(piece)
+        yield from tables[piece].get(name, ())
+
+
+def _table(piece: ast.AST) -> Table:
+    table: Table = {}
+    for each in walk(piece):
         if isinstance(each, ast.Attribute):
-            found.setdefault(each.attr, set()).add(each)
-        elif isinstance(each, ast.ClassDef):
-            classes.append(each)
-    return found, classes
+            table.setdefault(each.attr, []).append(each)
+    return table
+
+
+def _pieces(body: Iterable[ast.stmt], name: str) -> Iterator[ast.AST]:
+    """Functions, methods and what stands beside them, as far as they may mention a name."""
+    for each in body:
+        if isinstance(each, DEFINITIONS) and not mentions(each, name):
+            continue
+        if isinstance(each, ast.ClassDef):
+            yield from (*each.bases, *each.decorator_list)
+            yield from _pieces(each.body, name)
+        else:
+            yield each
 
 
 def is_unread(modules: Iterable[Module], name: str, node: ast.AST) -> bool:
@@ -48,18 +84,29 @@ def is_unread(modules: Iterable[Module], name: str, node: ast.AST) -> bool:
 
 
 def _is_unread(module: Module, name: str, node: ast.AST) -> bool:
-    loads = [each for each in attributes(module).get(name, ()) if isinstance(each.ctx, ast.Load)]
+    loads = [each for each in attributes(module, name) if isinstance(each.ctx, ast.Load)]
     loads = [each for each in loads if not stands_in((node,), each)] if isinstance(node, ast.stmt) else loads
-    uncalled = _uncalled(module) if loads else ()
+    uncalled = _uncalled(module, name) if loads else ()
     return all(any(stands_in(each.body, load) for each in uncalled) for load in loads)
 
 
+def _uncalled(module: Module, name: str) -> list[ast.FunctionDef]:
+    """The methods that mention a name and are not mentioned by the file."""
+    methods = [each for each in _methods(module.source.tree.body, name) if each.name not in RUN]
+    return [each for each in methods if not each.name.startswith("__") and each.name not in _behind_dots(module)]
+
+
 @once_a_module
-def _uncalled(module: Module) -> list[ast.FunctionDef]:
-    """Methods whose names a file does not mention."""
-    named, classes = _named(module)
-    methods = [each for owner in classes for each in owner.body if isinstance(each, ast.FunctionDef)]
-    return [each for each in methods if each.name not in named and each.name not in RUN and not each.name.startswith("__")]
+def _behind_dots(module: Module) -> frozenset[str]:
+    """The names that a file may ask some object for; the text says it without parsing what is of no other interest."""
+    return frozenset(re.findall(r"\.\s*([^\W\d]\w*)", module.source.text))
+
+
+def _methods(body: Iterable[ast.stmt], name: str) -> Iterator[ast.FunctionDef]:
+    for owner in body:
+        if isinstance(owner, ast.ClassDef) and mentions(owner, name):
+            yield from (each for each in owner.body if isinstance(each, ast.FunctionDef) and mentions(each, name))
+            yield from _methods(owner.body, name)
 
 
 def takes_results(frame: Frame) -> bool:
