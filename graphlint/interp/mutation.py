@@ -123,7 +123,7 @@ def _report(frame: Frame, owner: Value, target: ast.Attribute, value: Value, nod
         return
     text = spelled(target)
     if not lasting and any(isinstance(member, ClassValue) for member in members(owner)):
-        _report_class(frame, text, value, node, augmented)
+        _report_class(frame, target, value, node, augmented)
     if not lasting:
         return
     if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None and is_settled(node.value, text):
@@ -167,7 +167,7 @@ def _report_count(frame: Frame, lasting: list[Instance], target: ast.Attribute, 
         target=text,
         what="counter",
         is_guarded=isinstance(value, Number) and all(is_module(frame.machine, each.decl) for each in lasting),
-        is_shown=is_unread(homes, target.attr, node) and not takes_results(frame),
+        is_shown=is_unread(homes, target.attr, node, frame.summary.decl) and not takes_results(frame),
     )
 
 
@@ -186,12 +186,15 @@ def _is_harmless(frame: Frame, decl: FunctionDecl, lasting: list[Instance], targ
     return _stands_still(frame, lasting, target, given) or is_own_again(project, decl, target, node)
 
 
-def _report_class(frame: Frame, text: str, value: Value, node: ast.AST, augmented: bool) -> None:
+def _report_class(frame: Frame, target: ast.Attribute, value: Value, node: ast.AST, augmented: bool) -> None:
     """`Step.calls += 1`: what a class holds outlives every call."""
+    text = spelled(target)
     if any(tensor.place is not Place.HOST for tensor in tensors_in(value, 2)):
         frame.emit(Rebound, node, Confidence.LIKELY, target=text, buffer=False)
     elif augmented or moves_on(node, text):
-        frame.emit(HostMutation, node, sure_to_stay(frame.summary.decl, text), target=text, what="counter")
+        decl = frame.summary.decl
+        shown = is_unread((frame.module,), target.attr, node, decl) and not takes_results(frame)
+        frame.emit(HostMutation, node, sure_to_stay(decl, text), target=text, what="counter", is_shown=shown)
 
 
 def set_named(frame: Frame, owner: ast.expr, name: str, value: Value, node: ast.expr) -> None:

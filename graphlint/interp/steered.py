@@ -36,10 +36,10 @@ def _works(node: ast.If) -> bool:
 
 def _is_idle(arm: Sequence[ast.stmt]) -> bool:
     """Whether an arm gives up, tells somebody something, or puts a number back: nothing that a graph would hold."""
-    return all(map(_idles, arm))
+    return all(map(idles, arm))
 
 
-def _idles(node: ast.stmt) -> bool:
+def idles(node: ast.stmt) -> bool:
     match node:
         case ast.Pass() | ast.Raise() | ast.Expr(value=ast.Constant()):
             return True
@@ -80,7 +80,7 @@ def _tells(decl: FunctionDecl, arm: Sequence[ast.stmt], node: ast.stmt) -> bool:
     """Whether a statement of an arm tells somebody something, or makes what nobody but that arm reads."""
     match node:
         case ast.Expr():
-            return _idles(node)
+            return idles(node)
         case ast.If() | ast.For():
             return all(_tells(decl, arm, each) for each in (*node.body, *node.orelse))
         case ast.Assign(targets=[ast.Name(id=name)]):

@@ -16,9 +16,10 @@ import re
 from collections.abc import Iterable, Iterator
 
 from graphlint.interp.frame import Frame
+from graphlint.interp.steered import idles
 from graphlint.modules import once_a_module
 from graphlint.outline import mentions
-from graphlint.project import Module
+from graphlint.project import FunctionDecl, Module
 from graphlint.syntax import stands_in, walk
 from graphlint.values import Number, Origin, Tensor, Value, members
 
@@ -78,14 +79,21 @@ def _pieces(body: Iterable[ast.stmt], name: str) -> Iterator[ast.AST]:
             yield each
 
 
-def is_unread(modules: Iterable[Module], name: str, node: ast.AST) -> bool:
-    """Whether no code of some files that anybody there calls reads an attribute, but for the statement that moves it on."""
-    return all(_is_unread(each, name, node) for each in modules)
+def is_unread(modules: Iterable[Module], name: str, node: ast.AST, decl: FunctionDecl | None = None) -> bool:
+    """Whether no code of some files that anybody there calls reads an attribute, but for the statement that moves it on.
+
+    What a function only tells people with it is no reading: `if self.calls % 100 == 0: logger.info(...)`.
+    """
+    told: list[ast.stmt] = []
+    if decl is not None:
+        told = [each for each in (*decl.every(ast.If), *decl.every(ast.Expr)) if idles(each)]
+    return all(_is_unread(each, name, node, told) for each in modules)
 
 
-def _is_unread(module: Module, name: str, node: ast.AST) -> bool:
+def _is_unread(module: Module, name: str, node: ast.AST, told: list[ast.stmt]) -> bool:
     loads = [each for each in attributes(module, name) if isinstance(each.ctx, ast.Load)]
-    loads = [each for each in loads if not stands_in((node,), each)] if isinstance(node, ast.stmt) else loads
+    passed = [*told, node] if isinstance(node, ast.stmt) else told
+    loads = [load for load in loads if not any(stands_in((each,), load) for each in passed)]
     uncalled = _uncalled(module, name) if loads else ()
     return all(any(stands_in(each.body, load) for each in uncalled) for load in loads)
 
@@ -109,15 +117,30 @@ def _methods(body: Iterable[ast.stmt], name: str) -> Iterator[ast.FunctionDef]:
             yield from _methods(owner.body, name)
 
 
+ASPECTS = frozenset({"device", "dtype", "ndim", "shape", "dim", "nelement", "numel", "size"})
+"""What can be asked of a tensor without its values."""
+
+
 def takes_results(frame: Frame) -> bool:
     """Whether a function sums up what was computed, as a meter does, which is made to be read by somebody."""
     decl = frame.summary.decl
-    names = (
-        [part.id for each in decl.every(ast.AugAssign) for part in walk(each.value) if isinstance(part, ast.Name)]
-        if decl
-        else []
-    )
+    names = [name for each in decl.every(ast.AugAssign) for name in _taken(each.value)] if decl is not None else []
     return any(_is_result(each) for name in names if name in frame.env for each in members(frame.env[name]))
+
+
+def _taken(value: ast.expr) -> Iterator[str]:
+    """The variables of which an expression takes more than the size or the place."""
+    match value:
+        case ast.Name(id=name):
+            yield name
+        case ast.Attribute(attr=attr) if attr in ASPECTS:
+            return
+        case ast.Call(func=ast.Name(id="len")):
+            return
+        case _:
+            for each in ast.iter_child_nodes(value):
+                if isinstance(each, ast.expr):
+                    yield from _taken(each)
 
 
 def _is_result(value: Value) -> bool:
