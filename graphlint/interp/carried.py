@@ -11,7 +11,7 @@ in (`arm`), and calls stand in that order for what is done in them.
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from graphlint.interp.moving import both_ends
@@ -268,8 +268,11 @@ def _gives_back(each: ast.Assign, node: ast.AST, names: set[str], decl: Function
     )
 
 
-def is_given_back(project: Project, decl: FunctionDecl, text: str, value: ast.expr) -> bool:
-    """Whether `text` is bound to what a function gave back for it: `self.n = count(self.n)`, which counts if it is None."""
+def is_given_back(project: Project, decl: FunctionDecl, text: str, value: ast.expr, place: int | None = None) -> bool:
+    """Whether `text` is bound to what a function gave back for it: `self.n = count(self.n)`, which counts if it is None.
+
+    It may be one of several things that the function gives: `y, self.n = count(x, self.n)`.
+    """
     if isinstance(value, ast.Name):
         bound = [each.value for each in decl.every(ast.Assign) if value.id in map(spelled, each.targets)]
         value = bound[0] if len(bound) == 1 else value
@@ -279,7 +282,13 @@ def is_given_back(project: Project, decl: FunctionDecl, text: str, value: ast.ex
     if not isinstance(callee, FunctionDecl) or callee.owner is not None:
         return False
     places = zip(callee.signature.named, value.args)
-    return any(spelled(given) == text and _gives_back_given(callee, place.arg) for place, given in places)
+    return any(spelled(given) == text and _gives_back_given(callee, each.arg, place) for each, given in places)
+
+
+def place_of(node: ast.AST, target: ast.Attribute) -> int | None:
+    """At which place a statement binds a target among several; None for a target of its own."""
+    several = node.targets[0] if isinstance(node, ast.Assign) else None
+    return several.elts.index(target) if isinstance(several, ast.Tuple) and target in several.elts else None
 
 
 def is_own_again(project: Project, decl: FunctionDecl, target: ast.Attribute, node: ast.AST) -> bool:
@@ -304,11 +313,14 @@ def _same_place(to: ast.expr, target: ast.Attribute, given: ast.expr | None, tex
     return to is target and given is not None and spelled(given) == text
 
 
-def _gives_back_given(decl: FunctionDecl, name: str) -> bool:
-    """Whether a function returns what it is given for a parameter unless that is None."""
+def _gives_back_given(decl: FunctionDecl, name: str, place: int | None) -> bool:
+    """Whether a function returns what it is given for a parameter unless that is None, alone or at one place of a tuple."""
     made = [each for each in decl.every(ast.If) if is_none_asked(each.test, (name,))]
     bound = [each for each in decl.every(ast.Assign) if name in map(spelled, each.targets)]
     returned = [each.value for each in decl.every(ast.Return)]
+    if place is not None:
+        several = (each.elts if isinstance(each, ast.Tuple) else [] for each in returned)
+        returned = [each[place] if place < len(each) else None for each in several]
     given = [each for each in returned if isinstance(each, ast.Name) and each.id == name]
     return bool(given) and len(given) == len(returned) and all(stands_in(made, each) for each in bound)
 
@@ -345,16 +357,20 @@ def is_put_back(decl: FunctionDecl, text: str) -> bool:
 
     A context manager keeps it in `__enter__` and binds it again in `__exit__`.
     """
-    body = [each for part in both_ends(decl) for each in part.every(ast.Assign)]
-    kept = {
-        spelled(name)
-        for each in body
-        if isinstance(each.value, (ast.Attribute, ast.Name)) and spelled(each.value) == text
-        for name in each.targets
-        if isinstance(name, (ast.Name, ast.Attribute))
-    }
-    return bool(kept) and any(
-        spelled(each.value) in kept and any(spelled(to) == text for to in each.targets)
-        for each in body
-        if isinstance(each.value, (ast.Name, ast.Attribute))
-    )
+    body = [(each, *pair) for part in both_ends(decl) for each in part.every(ast.Assign) for pair in _pairs(each)]
+    named = [(each, to, value) for each, to, value in body if isinstance(value, (ast.Attribute, ast.Name))]
+    kept = {spelled(to): each for each, to, value in named if isinstance(to, NAMES) and spelled(value) == text}
+    # What changes places with another by one statement is not back.
+    return any(spelled(to) == text and kept.get(spelled(value), each) is not each for each, to, value in named)
+
+
+NAMES = (ast.Name, ast.Attribute)
+
+
+def _pairs(node: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """What an assignment binds to what: `before, x.a = x.a, after` binds two."""
+    for to in node.targets:
+        if isinstance(to, ast.Tuple) and isinstance(node.value, ast.Tuple):
+            yield from zip(to.elts, node.value.elts)
+        else:
+            yield to, node.value

@@ -16,6 +16,7 @@ from graphlint.interp.carried import (
     is_settled,
     is_settled_aside,
     key_of,
+    place_of,
     reads_first,
 )
 from graphlint.interp.dispatch import apply
@@ -181,18 +182,18 @@ def _is_harmless(frame: Frame, decl: FunctionDecl, lasting: list[Instance], targ
     if not moves_on(node, text) and carries_nothing(frame, lasting, target):
         return True
     given = node.value if isinstance(node, ast.Assign) else None
-    if given is not None and is_given_back(project, decl, text, given):
+    if given is not None and is_given_back(project, decl, text, given, place_of(node, target)):
         return True
     return _stands_still(frame, lasting, target, given) or is_own_again(project, decl, target, node)
 
 
 def _report_class(frame: Frame, target: ast.Attribute, value: Value, node: ast.AST, augmented: bool) -> None:
     """`Step.calls += 1`: what a class holds outlives every call."""
-    text = spelled(target)
+    text, decl = spelled(target), frame.summary.decl
     if any(tensor.place is not Place.HOST for tensor in tensors_in(value, 2)):
-        frame.emit(Rebound, node, Confidence.LIKELY, target=text, buffer=False)
+        back = decl is not None and is_put_back(decl, text)
+        frame.emit(Rebound, node, Confidence.POSSIBLE if back else Confidence.LIKELY, target=text, buffer=False)
     elif augmented or moves_on(node, text):
-        decl = frame.summary.decl
         shown = is_unread((frame.module,), target.attr, node, decl) and not takes_results(frame)
         frame.emit(HostMutation, node, sure_to_stay(decl, text), target=text, what="counter", is_shown=shown)
 

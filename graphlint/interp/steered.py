@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from graphlint.events import FrozenScalar
 from graphlint.interp.frame import Frame
 from graphlint.project import FunctionDecl
-from graphlint.syntax import last, spelled, stands_in
+from graphlint.syntax import last, nested, spelled, stands_in
 from graphlint.types import Confidence
 from graphlint.values import tensors_in
 
@@ -74,6 +74,15 @@ def fails(decl: FunctionDecl | None, arm: Sequence[ast.stmt], test: ast.expr, ho
     needed = _parts(test, holds)
     behind = (each for each in decl.every(ast.Assert) if each.lineno > arm[-1].lineno)
     return any(needed <= _parts(each.test, False) for each in behind)
+
+
+def rest_fails(decl: FunctionDecl | None, node: ast.If) -> bool:
+    """Whether all that a function does behind an `if` that leaves it is to raise an error, and to word what that says."""
+    body = decl.node.body if decl is not None else None
+    if not isinstance(body, list) or node not in body or not isinstance(body[-1], ast.Raise):
+        return False
+    rest = body[body.index(node) + 1 :]
+    return not any(isinstance(each, ast.Return) for each in nested(rest))
 
 
 def _tells(decl: FunctionDecl, arm: Sequence[ast.stmt], node: ast.stmt) -> bool:

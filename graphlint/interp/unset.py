@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from graphlint.interp.frame import Frame
 from graphlint.interp.members import methods
 from graphlint.interp.memo import BODY, ORELSE, REST, leaves
-from graphlint.interp.steered import fails
+from graphlint.interp.steered import fails, rest_fails
 from graphlint.modules import Assigned
 from graphlint.outline import mentions
 from graphlint.project import FunctionDecl, Module
@@ -44,6 +44,8 @@ def _shut_part(frame: Frame, node: ast.If) -> str:
         return BODY
     if fails(frame.decl, node.orelse, node.test, False):
         return ORELSE
+    if leaves(node.body) and rest_fails(frame.decl, node):
+        return REST
     search = _Search(frame)
     answer = search.answer(frame.module, node.test, DEEPEST)
     if not search.found or answer is UNKNOWN:

@@ -48,11 +48,19 @@ def _follows(story: Story, captured: Captured, index: int, copy: Thing) -> bool:
     replay = story.next_replay(captured, index)
     if replay is None or story.is_captured(index):
         return True
+    written = story.acts[index].thing.owner
+    if any(_is_given(act, written) for _, act in story.between(index, replay, Verb.READ)):
+        return True
     slots = {slot for slot, thing in captured.inputs.items() if thing.owner is copy}
     return any(
         later.thing.owner is copy if later.verb is Verb.WRITE else later.slot in slots and later.thing.kind is not Kind.NONE
         for _, later in story.between(captured.end, replay, Verb.WRITE, Verb.BIND)
     )
+
+
+def _is_given(act: Act, written: Thing) -> bool:
+    """Whether somebody unknown is given new data, or an object that holds them: `runner.prepare(inputs)` may copy them."""
+    return act.name == "argument" and any(part.owner is written for part in act.thing.family())
 
 
 def sources(made: Thing) -> Iterator[Thing]:

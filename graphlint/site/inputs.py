@@ -40,7 +40,7 @@ def rebound(story: Story) -> Told:
         put: set[int] = set()
         for index, act in story.between(captured.end, len(story.acts), Verb.BIND):
             # A caller's name for what the region read is as good as the region's own.
-            before = _before(captured, act.slot) or (act.other if id(act.other) in held else None)
+            before = _before(captured, act.slot) or (act.other if id(act.other) in held and _is_named(act) else None)
             before = before or replaced(story, captured, index, act)
             if before is None or id(before) in called or id(act.thing) in put or only_fills(story, captured, before):
                 continue
@@ -89,6 +89,10 @@ def _chooses(story: Story, captured: Captured, act: Act) -> bool:
         return False
     looped = any(isinstance(layer.node, (ast.For, ast.While)) for layer in story.acts[captured.begin].layers)
     return not looped and captured.graph not in act.thing.family()
+
+
+def _is_named(act: Act) -> bool:
+    return act.slot is not None and bool(act.slot.key.strip("_"))
 
 
 def _is_number(before: Thing, act: Act) -> bool:

@@ -37,6 +37,7 @@ LOOKS = frozenset(
 
 def kept(story: Story) -> Told:
     """A result that is kept without a copy although the next replay writes over it."""
+    collected: set[ast.AST] = set()
     for captured in story.captures:
         first = next(story.replays(captured), None)
         if first is None:
@@ -44,9 +45,12 @@ def kept(story: Story) -> Told:
         for index, act in story.between(first, len(story.acts), Verb.KEEP, Verb.BIND, Verb.RETURN):
             how = "" if story.is_captured(index) else _how(story, captured, index, act)
             if how:
+                collected |= {act.node} if how == "collected" else set()
                 given = index if act.verb is Verb.RETURN else _returned(story, captured, index)
                 act = act if given is None else _innermost(story, given)
-                if how == "returned" and _copies_as_well(story, captured, act):
+                # What is collected in what is returned has been told of.
+                is_told = not collected.isdisjoint(ast.walk(act.node))
+                if how == "returned" and (is_told or _copies_as_well(story, captured, act)):
                     continue
                 yield region(captured, story.acts), tell(OutputKept, act, target=_named(act), how=how)
 

@@ -84,7 +84,6 @@ QUESTIONS: tuple[Question, ...] = (
     outgrown.shared,
     outgrown.cleared,
     dropped.dropped,
-    dropped.let_go,
     state.growing,
     warmup.missing,
     warmup.uncompiled,
