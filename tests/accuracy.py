@@ -2,12 +2,13 @@
 
     python -m tests.accuracy MODELS.jsonl SOURCES [--left-out FILE] [--diagnostics FILE] [--record "a name for the set"]
 
-Each line of MODELS.jsonl is one model: `result` ("ok" or "fail"), `package`, `illegal_lines` (each with `file` and
-`line`; `first_failure` is another where `continue.complete` is not true), and the executed lines as `lines_eager` and
-`lines_capture` (file to "1-3,7").  SOURCES holds the packages as installed.  A `breaks` diagnostic is right where some
-model was refused on its lines, and wrong where its lines ran under capture unharmed; an operand that `and`, `or` or a
-conditional expression may have skipped, and the lines of the left-out file, of which the measurement says nothing sure,
-count neither way.
+Each line of MODELS.jsonl is one model: `result` ("ok" or "fail"), `package`, `class` and its `model_file`, `illegal_lines`
+(each with `file` and `line`; `first_failure` is another where `continue.complete` is not true), and the executed lines as
+`lines_eager` and `lines_capture` (file to "1-3,7").  SOURCES holds the packages as installed.  A `breaks` diagnostic is
+right where some model was refused on its lines, and wrong where its lines ran under capture unharmed; an operand that
+`and`, `or` or a conditional expression may have skipped, and the lines of the left-out file, of which the measurement
+says nothing sure, count neither way.  The verdict on a model is that of the region of its own class, on the lines that
+the model ran.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from tests.own_regions import refusals
 
 ROOT = Path(__file__).parent.parent
 Line = tuple[str, int]
@@ -152,6 +155,19 @@ def figures(models: list[dict[str, Any]], found: list[Place], statements: Statem
     }
 
 
+def verdicts(models: list[dict[str, Any]], own: dict[str, set[Line]], left: set[Line]) -> dict[str, float]:
+    """The shares of refused and of captured models, and of both, of which the region of their own class says so."""
+    told: dict[bool, list[bool]] = {True: [], False: []}
+    for model in models:
+        module = str(model.get("model_file", "")).removesuffix(".py").replace("/", ".")
+        said = own.get(f"{module}.{model['class']}.forward")
+        if said is not None and _complete(model):
+            is_refused = bool(refused(model) - left)
+            told[is_refused].append(bool((said - left) & executed(model)) is is_refused)
+    every = {"refused told": told[True], "captured told": told[False], "verdicts": [*told[True], *told[False]]}
+    return {name: round(sum(answers) / len(answers), 3) for name, answers in every.items() if answers}
+
+
 def _right(right: list[Place], wrong: list[Place], confidence: str) -> float:
     """The share of the places of one confidence that is right."""
     good, bad = (sum(place.confidence == confidence for place in group) for group in (right, wrong))
@@ -186,7 +202,8 @@ def main() -> None:
     rows = json.loads(options.diagnostics.read_text())["diagnostics"] if options.diagnostics else checked(sources, models)
     statements = Statements(sources)
     left = {(file, line) for file, line in json.loads(options.left_out.read_text())} if options.left_out else set()
-    told = figures(models, places(rows, sources, statements), statements, left)
+    own = refusals(sorted({sources / model["package"] for model in models}), sources)
+    told = {**figures(models, places(rows, sources, statements), statements, left), **verdicts(models, own, left)}
     for name, value in told.items():
         print(f"{name:18} {value}")
     if options.record:
