@@ -9,10 +9,10 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from graphlint.events import Event
-from graphlint.site.acts import Verb
+from graphlint.site.acts import Act, Verb
 from graphlint.site.construct import constant
 from graphlint.site.story import Story, region, tell
-from graphlint.site.things import Kind, Slot, Thing
+from graphlint.site.things import Kind, Scope, Slot, Thing
 from graphlint.site.walker import Walker
 from graphlint.site_events import CachedTensor
 from graphlint.syntax import walk
@@ -32,6 +32,34 @@ def dropped(story: Story) -> Iterator[tuple[Region, Event]]:
                 continue
             if story.next_replay(captured, index) is not None:
                 yield region(captured, story.acts), tell(CachedTensor, act, function=act.slot.key, drops=True)
+
+
+def let_go(story: Story) -> Iterator[tuple[Region, Event]]:
+    """Where an attribute that nobody else holds is set to None, and a graph that reads it is replayed without it."""
+    for captured in story.captures:
+        for index, act in story.between(captured.end, len(story.acts), Verb.BIND):
+            read = captured.inputs.get(act.slot) if act.slot is not None and act.thing.kind is Kind.NONE else None
+            if act.slot is None or read is None or read.kind is not Kind.TENSOR or not isinstance(act.slot.holder, Thing):
+                continue
+            replay = story.next_replay(captured, index)
+            if replay is None or act.is_maybe or story.is_captured(index) or _is_held(story, index, replay, read):
+                continue
+            yield region(captured, story.acts), tell(CachedTensor, act, function=act.slot.key, drops=True)
+
+
+def _is_held(story: Story, index: int, until: int, thing: Thing) -> bool:
+    """Whether something else holds a tensor, or the attribute is bound anew before the replay."""
+    slot = story.acts[index].slot
+    if any(act.slot == slot and act.thing.kind is not Kind.NONE for _, act in story.between(index, until, Verb.BIND)):
+        return True
+    acts = (act for _, act in story.between(-1, until, Verb.BIND, Verb.KEEP) if act.thing.owner is thing.owner)
+    return any(act.slot != slot and not _is_over(act, story.acts[until]) for act in acts)
+
+
+def _is_over(act: Act, replay: Act) -> bool:
+    """Whether a variable belongs to a call that has come back by the time of a replay."""
+    is_local = act.slot is not None and isinstance(act.slot.holder, Scope) and act.slot.holder.outer is not None
+    return is_local and not act.frame.leads_to(replay.frame)
 
 
 def drop(walker: Walker, owner: Thing, name: str, node: ast.AST) -> None:

@@ -84,6 +84,7 @@ QUESTIONS: tuple[Question, ...] = (
     outgrown.shared,
     outgrown.cleared,
     dropped.dropped,
+    dropped.let_go,
     state.growing,
     warmup.missing,
     warmup.uncompiled,

@@ -31,12 +31,26 @@ def cached(story: Story) -> Told:
             if made is not None and bound is not None:
                 sure = Confidence.LIKELY if bound <= SMALL else Confidence.POSSIBLE
                 yield region(captured, story.acts), tell(CachedTensor, made, sure=sure, function=made.frame.function)
-        for _, act in story.between(captured.begin, captured.end, Verb.BIND, Verb.KEEP):
-            drop = _dropped(act) if act.thing.kind is Kind.TENSOR and _is_stored(act, captured) else None
+        stores = (act for _, act in story.between(captured.begin, captured.end, Verb.BIND, Verb.KEEP))
+        for act in (*(act for act in stores if _is_stored(act, captured)), *_filled_before(story, captured)):
+            drop = _dropped(act) if act.thing.kind is Kind.TENSOR else None
             held = container(act) if drop is not None else None
             if drop is not None and (held is None or not only_fills(story, captured, held)):
                 told = tell(CachedTensor, act, at=drop, function=act.frame.function, drops=True)
                 yield region(captured, story.acts), told
+
+
+def _filled_before(story: Story, captured: Captured) -> Iterator[Act]:
+    """Where the warm-up stored what the region finds, in a function of the region that empties the dictionary itself."""
+    bodies = {act.frame.body for act in story.acts[captured.begin : captured.end]}
+    for _, act in story.between(-1, captured.begin, Verb.BIND):
+        if act.slot is None or not act.slot.key.startswith("[") or id(act.thing.owner) not in captured.reads:
+            continue
+        body = act.frame.body if act.frame.body in bodies else None
+        if isinstance(body, (ast.FunctionDef, ast.AsyncFunctionDef)) and isinstance(act.slot.holder, Thing):
+            drop = _dropped(act)
+            if drop is not None and stands_in(body.body, drop):
+                yield act
 
 
 def _is_stored(act: Act, captured: Captured) -> bool:
@@ -51,8 +65,9 @@ DROPPING = frozenset({"clear", "pop", "popitem"})
 
 def _dropped(act: Act) -> ast.AST | None:
     """Where the file of an act that stores an entry takes entries out of the same dictionary, first in its function."""
-    target = act.node.targets[0] if isinstance(act.node, ast.Assign) else None
-    drops = _dropping(act.frame.module).get(spelled(target.value), ()) if isinstance(target, ast.Subscript) else ()
+    targets = act.node.targets if isinstance(act.node, ast.Assign) else ()
+    stored_in = [spelled(each.value) for each in targets if isinstance(each, ast.Subscript)]
+    drops = [drop for held in stored_in for drop in _dropping(act.frame.module).get(held, ())]
     body = act.frame.body
     inner = body.body if isinstance(body, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
     return min(drops, key=lambda each: not stands_in(inner, each), default=None)
