@@ -3,7 +3,7 @@
 The thread allocates page-locked memory, and under the default `capture_error_mode="global"` such a call of any thread
 invalidates the capture.  So does any other that waits for the device, copies pageable memory or allocates; launches on
 the same stream, pinned copies and replays do not.  A wait for the whole device ends a capture in the mode `thread_local`
-too, and as `torch.cuda.graph` begins with one, threads cannot capture at the same time.
+too, and as `torch.cuda.graph` begins with one, threads cannot capture at the same time, on one GPU or on several.
 
 Fails:
 

@@ -60,6 +60,7 @@ def main(model, static, x, host, side, event, other):
 STARTS = {
     "threads": "for each in items: threading.Thread(target=capture, args=(each,)).start()",
     "pool": "ThreadPoolExecutor(4).map(capture, items)",
+    "gpus": "for each in range(2): threading.Thread(target=on_gpu, args=(each,)).start()",
 }
 TOGETHER = """\
 import threading
@@ -70,7 +71,12 @@ def capture(x):
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph, capture_error_mode="{mode}"):
         y = x * 2
+    graph.replay()
     return graph, y
+
+def on_gpu(number):
+    torch.cuda.set_device(number)
+    capture(torch.ones(4, device=f"cuda:{{number}}"))
 
 def main(items):
     {start}
@@ -136,6 +142,7 @@ def test_acts_of_a_thread_beside_a_capture(check_text: CheckText, answer: dict[s
 def test_captures_at_the_same_time(check_text: CheckText, answer: dict[str, str], mode: str) -> None:
     text = TOGETHER.format(start=STARTS[answer["together"]], mode=mode)
     assert is_told(check_text, text, "GL523") is (answer[mode] != "fine")
+    assert not is_told(check_text, text, "GL708"), "each thread captures for itself"
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from graphlint.site.construct import argument
 from graphlint.site.devices import switches
 from graphlint.site.fitting import fits, is_constant, is_set_first
 from graphlint.site.mixing import dimension, mixes, runs_along
+from graphlint.site.spawning import leads_to
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
 from graphlint.site_events import (
@@ -154,12 +155,21 @@ def loops(story: Story) -> Told:
     for _, captured, act, loop in _second(story):
         if _is_kept(story, captured.graph) or (isinstance(loop.node, ast.For) and _is_short(loop.node.iter)):
             continue
+        if _is_in_thread(story, captured, loop):
+            continue
         replays = [each for each in (story.acts[at] for at in story.replays(captured)) if not apart(each, act)]
         inner = [_loop(replay) for replay in replays if any(layer.node is loop.node for layer in replay.layers)]
         # A graph that a loop in the round replays is worth its capture.
         if inner and all(layer is not None and layer.node is loop.node for layer in inner):
             if not _is_made_anew(story, captured, loop):
                 yield region(captured, story.acts), tell(CaptureInLoop, act, loop=text(story.module, act.node))
+
+
+def _is_in_thread(story: Story, captured: Captured, loop: Layer) -> bool:
+    """Whether each round of a loop starts a thread that captures for itself."""
+    started = (act for _, act in story.between(-1, captured.begin, Verb.SPAWN))
+    own = (act for act in started if any(layer.node is loop.node for layer in act.layers))
+    return any(leads_to(act, story.acts[captured.begin].frame) for act in own)
 
 
 def _is_made_anew(story: Story, captured: Captured, loop: Layer) -> bool:

@@ -9,7 +9,6 @@ from graphlint.events import Event
 from graphlint.record import NamedTuple
 from graphlint.site.acts import Act, Layer, Verb, text
 from graphlint.site.construct import argument, constant
-from graphlint.site.devices import CHOOSING
 from graphlint.site.graphed import MAKES, graphed_region
 from graphlint.site.handles import BEGINS
 from graphlint.site.spawning import HANDING, Beside, beside, leads_to, waits, work
@@ -93,7 +92,7 @@ def at_the_same_time(story: Story) -> Told:
     """Captures in threads of which none is waited for before the next one starts.
 
     Measured on an H200 with torch 2.11: of four threads that captured 20 graphs each, none came to its end, in a pool or
-    not, in the mode `global` or `thread_local`.
+    not, in the mode `global` or `thread_local`; nor did two threads that each had a GPU of its own.
     """
     found = list(_recordings(story))
     for each in found:
@@ -125,7 +124,7 @@ def _recording(story: Story, spawned: list[int], begin: int, where: Region, is_s
     act = story.acts[begin]
     own = next((each for each in reversed(spawned) if each < begin and leads_to(story.acts[each], act.frame)), None)
     if own is not None and not _is_locked(story, own, begin):
-        yield Recording(begin, where, own, is_sure and not _has_device(story, own, begin))
+        yield Recording(begin, where, own, is_sure)
 
 
 def _is_locked(story: Story, own: int, begin: int) -> bool:
@@ -144,12 +143,6 @@ def _is_block(layer: Layer) -> bool:
 
 def _may_lock(thing: Thing) -> bool:
     return thing.kind in (Kind.UNKNOWN, Kind.ANY_ITEM, Kind.INSTANCE) and not thing.name.startswith("torch.")
-
-
-def _has_device(story: Story, own: int, begin: int) -> bool:
-    """Whether a thread chooses its device: whether captures on several of them bear each other was not measured."""
-    inside = story.between(own, begin, Verb.CALL)
-    return any(act.thing.name in CHOOSING for _, act in inside)
 
 
 def _is_several(spawned: Act) -> bool:

@@ -1,6 +1,6 @@
 """Record what threads may do beside a capture, and which swaps of weights make compiled code record its graphs again.
 
-    python -m tests.gpu.threads              needs a GPU           -> tests/data/threads_h200.jsonl
+    python -m tests.gpu.threads              needs two GPUs        -> tests/data/threads_h200.jsonl
 
 Every question has a process of its own, as a refused capture leaves more behind than its error.
 """
@@ -125,11 +125,12 @@ def beside(act: str, mode: str) -> str:
 
 
 def together(how: str, mode: str) -> str:
-    """Whether four threads that capture twenty graphs each, at the same time, come to their end."""
+    """Whether four threads that capture twenty graphs each, at the same time, come to their end; two on two `gpus`."""
     errors: list[BaseException] = []
 
     def work(number: int) -> None:
         try:
+            torch.cuda.set_device(number if how == "gpus" else 0)
             with torch.cuda.stream(torch.cuda.Stream()):
                 x = torch.full((1 << 12,), float(number), device="cuda")
                 for _ in range(20):
@@ -144,12 +145,15 @@ def together(how: str, mode: str) -> str:
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(work, range(4)))
     else:
-        threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(2 if how == "gpus" else 4)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
     return "refused" if errors else "fine"
+
+
+TOGETHER = ("threads", "pool", "gpus")
 
 
 def fresh() -> torch.Tensor:
@@ -248,7 +252,7 @@ def records() -> Iterator[dict[str, Any]]:
     yield {"gpu": torch.cuda.get_device_name(), "torch": torch.__version__, "recorded": time.strftime("%Y-%m-%d")}
     for act in ACTS:
         yield {"act": act} | {mode: answered(beside, act, mode) for mode in MODES}
-    for how in ("threads", "pool"):
+    for how in TOGETHER:
         yield {"together": how} | {mode: answered(together, how, mode) for mode in MODES}
     for swap in SWAPS:
         yield {"swap": swap, "graphs": answered(swapped, swap, "")}
