@@ -9,7 +9,7 @@ from graphlint.events import Event
 from graphlint.site.acts import Act, Frame, Verb, side_by_side
 from graphlint.site.branches import apart, branches
 from graphlint.site.inputs import root
-from graphlint.site.story import Captured, Story, region, tell
+from graphlint.site.story import NEAR, Captured, Story, region, tell
 from graphlint.site.things import Kind, Scope, Thing
 from graphlint.site.unchanged import is_same
 from graphlint.site_events import OutputKept, OutputUnset, UnwaitedCopy
@@ -68,9 +68,17 @@ def _how(story: Story, captured: Captured, index: int, act: Act) -> str:
     assert act.slot is not None
     if isinstance(act.slot.holder, Thing):
         return "put away" if act.slot.holder.kind is Kind.CONTAINER or act.slot.key.startswith("[") else ""
+    if _comes_with_graph(story, captured, index):
+        return ""
     # A name given before the replay whose result it is read for is only a shorter name.
     is_old = any(_is_just_before(story.acts[at], act) for at in _before(story, captured, index))
     return "read after the next replay" if is_old and _is_read_later(story, act, index, again) else ""
+
+
+def _comes_with_graph(story: Story, captured: Captured, index: int) -> bool:
+    """`graph, out = record(model, x)`: what is given together with the graph is where its results are, and none of them."""
+    near = story.between(index - NEAR, index + NEAR, Verb.BIND)
+    return any(act.node is story.acts[index].node and act.thing is captured.graph for _, act in near)
 
 
 def _is_just_before(replay: Act, act: Act) -> bool:
