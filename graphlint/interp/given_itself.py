@@ -22,6 +22,8 @@ def is_given_itself(decl: FunctionDecl, value: ast.expr, text: str) -> bool:
             made = [each.value for each in decl.every(ast.Assign) if stores[:1] == each.targets]
             is_plain = len(made) == len(stores) == 1 and not isinstance(made[0], ast.Name)
             return is_plain and is_given_itself(decl, made[0], text)
+        case ast.IfExp(body=body, orelse=orelse):
+            return _is_it(decl, body, text) and _is_it(decl, orelse, text)
         case ast.Call(func=ast.Attribute(value=inner)) if _writes(last_called(value)):
             return _is_it(decl, inner, text) or (bool(value.args) and _is_it(decl, value.args[0], text))
         case ast.Call(keywords=words):

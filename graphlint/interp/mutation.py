@@ -27,7 +27,7 @@ from graphlint.interp.moving import flips, is_number_asked, is_swap, is_undone, 
 from graphlint.interp.objects import is_followed, is_module, record_of, store_attribute
 from graphlint.interp.rebinding import carries_nothing
 from graphlint.interp.record import as_member, note_brought
-from graphlint.interp.unread import is_unread, takes_results
+from graphlint.interp.unread import is_log, is_unread, takes_results
 from graphlint.project import FunctionDecl
 from graphlint.site_events import GrowingState
 from graphlint.syntax import is_tail, last, last_called, nested, spelled, stands_in, stored, walk
@@ -346,7 +346,8 @@ def report_growth(frame: Frame, node: ast.AST) -> None:
         if any(isinstance(each, HostMutation) and each.target == text for each in frame.summary.events):
             return  # what a window lets go of goes with what it takes in
         sure = Confidence.POSSIBLE if is_undone(decl, text) or _is_emptied(decl, text, node) else Confidence.CERTAIN
-        frame.emit(HostMutation, node, sure, target=text, what="container")
+        shown = isinstance(node, ast.Call) and is_log(frame, holder, node)
+        frame.emit(HostMutation, node, sure, target=text, what="container", is_shown=shown)
 
 
 def container(node: ast.expr) -> ast.expr:

@@ -13,15 +13,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from graphlint.interp.frame import Frame
 from graphlint.interp.steered import idles
 from graphlint.modules import once_a_module
 from graphlint.outline import mentions
 from graphlint.project import FunctionDecl, Module
-from graphlint.syntax import stands_in, walk
-from graphlint.values import Number, Origin, Tensor, Value, members
+from graphlint.syntax import last_called, stands_in, walk
+from graphlint.values import Number, Origin, Tensor, Value, members, tensors_in
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 RUN = frozenset({"forward", "backward", "step"})
@@ -80,20 +80,19 @@ def _pieces(body: Iterable[ast.stmt], name: str) -> Iterator[ast.AST]:
 
 
 def is_unread(modules: Iterable[Module], name: str, node: ast.AST, decl: FunctionDecl | None = None) -> bool:
-    """Whether no code of some files that anybody there calls reads an attribute, but for the statement that moves it on.
+    """Whether no code of some files that anybody there calls reads an attribute, but for the node that moves it on.
 
     What a function only tells people with it is no reading: `if self.calls % 100 == 0: logger.info(...)`.
     """
-    told: list[ast.stmt] = []
+    told: list[ast.stmt | ast.expr] = [node] if isinstance(node, (ast.stmt, ast.Call)) else []
     if decl is not None:
-        told = [each for each in (*decl.every(ast.If), *decl.every(ast.Expr)) if idles(each)]
-    return all(_is_unread(each, name, node, told) for each in modules)
+        told += [each for each in (*decl.every(ast.If), *decl.every(ast.Expr)) if idles(each)]
+    return all(_is_unread(each, name, told) for each in modules)
 
 
-def _is_unread(module: Module, name: str, node: ast.AST, told: list[ast.stmt]) -> bool:
+def _is_unread(module: Module, name: str, told: Sequence[ast.stmt | ast.expr]) -> bool:
     loads = [each for each in attributes(module, name) if isinstance(each.ctx, ast.Load)]
-    passed = [*told, node] if isinstance(node, ast.stmt) else told
-    loads = [load for load in loads if not any(stands_in((each,), load) for each in passed)]
+    loads = [load for load in loads if not any(stands_in((each,), load) for each in told)]
     uncalled = _uncalled(module, name) if loads else ()
     return all(any(stands_in(each.body, load) for each in uncalled) for load in loads)
 
@@ -126,6 +125,18 @@ def takes_results(frame: Frame) -> bool:
     decl = frame.summary.decl
     names = [name for each in decl.every(ast.AugAssign) for name in _taken(each.value)] if decl is not None else []
     return any(_is_result(each) for name in names if name in frame.env for each in members(frame.env[name]))
+
+
+ADDING = frozenset({"add", "append", "appendleft", "extend", "insert"})
+
+
+def is_log(frame: Frame, holder: ast.Attribute, node: ast.Call) -> bool:
+    """Whether a call adds what was not computed to a container that nobody reads: `self.shapes.append(x.shape)`."""
+    if last_called(node) not in ADDING or not is_unread((frame.module,), holder.attr, node, frame.summary.decl):
+        return False
+    with frame.untouched():
+        values = [frame.eval(each.value if isinstance(each, ast.Starred) else each) for each in node.args]
+    return not any(_is_result(each) or any(tensors_in(each)) for value in values for each in members(value))
 
 
 def _taken(value: ast.expr) -> Iterator[str]:

@@ -56,3 +56,19 @@ def _asked(story: Story, captured: Captured, slot: Slot) -> Act | None:
 def _decides(act: Act) -> bool:
     asking = (each for each in walk(act.frame.body) if isinstance(each, ast.If)) if act.frame.body is not None else ()
     return any(stands_in((each.test,), act.node) for each in asking)
+
+
+def is_passed_over(story: Story, captured: Captured, index: int) -> bool:
+    """Whether an act of a region stands in a branch that the region does not take, as the flag is that it asks for."""
+    act = story.acts[index]
+    for branch in (each for each in walk(act.frame.body) if isinstance(each, ast.If)) if act.frame.body is not None else ():
+        within = stands_in(branch.body, act.node)
+        if not within and not stands_in(branch.orelse, act.node):
+            continue
+        is_denied = isinstance(branch.test, ast.UnaryOp) and isinstance(branch.test.op, ast.Not)
+        asked = branch.test.operand if is_denied and isinstance(branch.test, ast.UnaryOp) else branch.test
+        loads = [each for _, each in story.between(captured.begin, index, Verb.LOAD) if each.node is asked]
+        found = constant(loads[-1].thing) if loads and loads[-1].frame is act.frame else ...
+        if isinstance(found, bool) and (found is not is_denied) is not within:
+            return True
+    return False

@@ -9,7 +9,7 @@ from graphlint.events import Event
 from graphlint.site.acts import Act, Verb, side_by_side
 from graphlint.site.advancing import advances
 from graphlint.site.branches import apart, excludes
-from graphlint.site.flags import turned_back
+from graphlint.site.flags import is_passed_over, turned_back
 from graphlint.site.inputs import root
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Thing
@@ -111,7 +111,8 @@ def runs_elsewhere(story: Story, captured: Captured, inside: list[Act]) -> bool:
 def moves_state(story: Story) -> Told:
     """Warm-up calls that update statistics or counters which nothing puts back."""
     for captured in story.captures:
-        moved = {id(act.thing.owner): act for act in story.acts[captured.begin : captured.end] if moved_state(act)}
+        inside = ((at, story.acts[at]) for at in range(captured.begin, captured.end) if moved_state(story.acts[at]))
+        moved = {id(act.thing.owner): act for at, act in inside if not is_passed_over(story, captured, at)}
         for slot, _ in turned_back(story, captured) if moved else ():
             # What a flag of its object says is to begin anew is not read as the warm-up has left it.
             moved = _without(moved, slot.holder) if isinstance(slot.holder, Thing) else moved
