@@ -10,7 +10,7 @@ the object of a method it holds until that method ends: another region may enter
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from graphlint.interp.binding import own_name, parameters
 from graphlint.interp.fields import constructor
 from graphlint.interp.frame import Frame, Held, Hook, Summary
 from graphlint.interp.mutation import is_building, path_of
+from graphlint.modules import once_a_module
 from graphlint.outline import mentions
 from graphlint.project import FunctionDecl, Module
 from graphlint.record import NamedTuple
@@ -326,17 +327,36 @@ def _part(owner: ast.expr, key: ast.expr) -> str:
     return f"{path}.{named}" if path is not None else ""
 
 
-def _loops(frame: Frame) -> Iterator[tuple[ast.expr, ast.expr, Sequence[ast.stmt | ast.expr]]]:
-    """The loops of a function, or of a file: what each binds, what it goes through, and what it does."""
-    inside = [] if frame.decl is not None else list(walk(frame.module.source.tree))
-    for each in inside if frame.decl is None else frame.decl.every(ast.For):
-        if isinstance(each, ast.For):
-            yield each.target, each.iter, each.body
-    for kind in (ast.ListComp, ast.DictComp):
-        for each in inside if frame.decl is None else frame.decl.every(kind):
-            if isinstance(each, (ast.ListComp, ast.DictComp)) and isinstance(each, kind):
-                made = each.value if isinstance(each, ast.DictComp) else each.elt
-                yield from ((part.target, part.iter, [made]) for part in each.generators)
+Loop = tuple[ast.expr, ast.expr, Sequence[ast.stmt | ast.expr]]
+"""What a loop binds, what it goes through, and what it does."""
+
+
+def _loops(frame: Frame) -> Iterable[Loop]:
+    """The loops of a function, or of what a file does when it is imported."""
+    if frame.decl is None:
+        return _loops_of(frame.module)
+    kinds = (ast.For, ast.ListComp, ast.DictComp)
+    return (found for kind in kinds for each in frame.decl.every(kind) for found in _rounds(each))
+
+
+@once_a_module
+def _loops_of(module: Module) -> list[Loop]:
+    waiting: list[ast.AST] = [module.source.tree]
+    found: list[Loop] = []
+    while waiting:
+        here = waiting.pop()
+        if not isinstance(here, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            found.extend(_rounds(here))
+            waiting.extend(ast.iter_child_nodes(here))
+    return found
+
+
+def _rounds(node: ast.AST) -> Iterator[Loop]:
+    if isinstance(node, ast.For):
+        yield node.target, node.iter, node.body
+    elif isinstance(node, (ast.ListComp, ast.DictComp)):
+        made = node.value if isinstance(node, ast.DictComp) else node.elt
+        yield from ((part.target, part.iter, [made]) for part in node.generators)
 
 
 def _iterated(node: ast.expr) -> str:
