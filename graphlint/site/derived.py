@@ -22,7 +22,9 @@ EMPTY = ("_like", "new_zeros", "new_ones", "new_empty", "new_full")
 def derived(story: Story) -> Iterator[tuple[Region, Event]]:
     """New data for what a tensor was made from that the graph reads."""
     for captured in story.captures:
-        made = [(thing, _fill(story, captured, thing)) for thing in captured.reads.values() if thing.made_by]
+        # What another region makes, its own replays make again.
+        read = [thing for thing in captured.reads.values() if thing.made_by and not story.is_captured(thing.born)]
+        made = [(thing, _fill(story, captured, thing)) for thing in read]
         copies = {
             id(source.owner): each for each in made for source in (sources(each[0]) if each[1] else _nearest(each[0]))
         }

@@ -1,4 +1,6 @@
-"""What a graph is kept under: where that changes, another graph is replayed.
+"""Numbers that a graph does not compute with: what it is kept under, and what its capture has only counted.
+
+Where the key of a graph changes, another graph is replayed.
 
 self.graphs[self.width] = graph
 key = (self.width, x.dtype); self.graphs[key] = graph, out
@@ -15,10 +17,18 @@ from graphlint.syntax import stored, walk
 
 
 def is_key(story: Story, captured: Captured, act: Act) -> bool:
-    """Whether an act binds an attribute that is part of the key of a graph."""
+    """Whether an act binds an attribute that is part of the key of a graph, or that the region does no more than count."""
     if act.slot is None or act.slot.key.startswith("["):
         return False
-    return any(act.slot.key in _attributes(key, put) for put, key in _keys(story, captured))
+    return _is_counted(story, captured, act) or any(
+        act.slot.key in _attributes(key, put) for put, key in _keys(story, captured)
+    )
+
+
+def _is_counted(story: Story, captured: Captured, act: Act) -> bool:
+    """`self.chunks += 1`: whether a region looks at a number only to move it on."""
+    loads = (each.node for _, each in story.between(captured.begin, captured.end, Verb.LOAD) if each.slot == act.slot)
+    return all(isinstance(getattr(node, "ctx", None), ast.Store) for node in loads)
 
 
 def _keys(story: Story, captured: Captured) -> Iterator[tuple[Act, ast.expr]]:
