@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -102,25 +101,6 @@ def test_exactly_the_files_that_rest_on_a_change_are_judged_anew(
         path.write_text(path.read_text() + "\nchanged = True\n")
         assert kept() == cold(rules)
         assert set(judged) == expected
-
-
-@pytest.mark.parametrize(("file", "anew"), [("model_3.py", set()), ("below/last.py", {"helper"})])
-def test_moved_lines_make_only_those_pages_anew_to_which_the_file_leads_first(
-    package: Path, kept: Callable[[], Report], monkeypatch: pytest.MonkeyPatch, rules: Registry, file: str, anew: set[str]
-) -> None:
-    before = kept()
-    made: set[str] = set()
-    page = rerun.Run._page
-
-    def noted(run: rerun.Run, file: str, *rest: Any) -> Any:
-        made.add(Path(file).stem)
-        return page(run, file, *rest)
-
-    monkeypatch.setattr(rerun.Run, "_page", noted)
-    path = package / file
-    path.write_text("\n\n" + path.read_text())
-    assert kept() == cold(rules) != before
-    assert made == anew
 
 
 def test_a_file_that_is_written_anew_with_the_same_text_is_not_judged(
