@@ -152,11 +152,15 @@ class Imported(NamedTuple):
 
 
 class Assigned(NamedTuple):
-    """A module or class variable: every expression that is assigned to it, with its annotation if it has one."""
+    """A module or class variable: every expression that is assigned to it, with its annotation if it has one.
+
+    `before` has its name and what had that name before, if the variable is made of it.
+    """
 
     module: Module
     values: tuple[ast.expr, ...]
     annotation: ast.expr | None
+    before: tuple[str, ClassDecl | FunctionDecl | Module | Assigned | Outside] | None = None
 
 
 class Outside(NamedTuple):

@@ -19,6 +19,7 @@ from graphlint.modules import Assigned, ClassDecl, FunctionDecl, Imported, Modul
 from graphlint.outline import outlined
 from graphlint.roots import Roots
 from graphlint.source import Source
+from graphlint.syntax import walk
 
 __all__ = ["Assigned", "ClassDecl", "FunctionDecl", "Imported", "Module", "Outside", "Project", "Resolved", "Symbol"]
 
@@ -188,13 +189,24 @@ class Project:
             if isinstance(symbol, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 return module.function(symbol, None, symbol.name)
             if isinstance(symbol, (ast.Assign, ast.AnnAssign)):
-                return assigned(module, symbols)
+                return self._variable(module, name, symbols, depth)
             found = self._import(module, symbol, name, depth)
             if isinstance(found, Outside):
                 outside = outside or found
             elif found is not None:
                 return found
         return outside
+
+    def _variable(self, module: Module, name: str, symbols: list[Symbol], depth: int) -> Assigned:
+        """A variable; `Model = registered(Model)` is made of what had the name before."""
+        found = assigned(module, symbols)
+        earlier: list[Symbol] = [each for each in symbols if not isinstance(each, (ast.Assign, ast.AnnAssign))]
+        if not earlier or not any(
+            isinstance(part, ast.Name) and part.id == name for each in found.values for part in walk(each)
+        ):
+            return found
+        before = self._symbol(module, name, earlier, depth)
+        return found if before is None else found._replace(before=(name, before))
 
     def _import(self, module: Module, node: ast.Import | ast.ImportFrom, name: str, depth: int) -> Resolved | None:
         bound = imported(module, node, name)

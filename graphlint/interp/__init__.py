@@ -33,6 +33,7 @@ from graphlint.interp import (
     python,
     reflection,
     statements,
+    texts,
     transfers,
     wrapped,
 )
@@ -67,6 +68,7 @@ HANDLERS = (
     python,
     reflection,
     statements,
+    texts,
     transfers,
     wrapped,
 )

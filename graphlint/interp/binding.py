@@ -116,8 +116,11 @@ def _fit_members(machine: Machine, decl: FunctionDecl, arg: ast.arg, value: Unio
 
     A tensor without dimensions may well be given where another call gives a number.
     """
-    contained = any(isinstance(each, Tensor) for each in value.members) and _contradicted(machine, decl, arg) == CONTAINERS
-    changed = contained or any(isinstance(each, (Unknown, Seq)) or _is_guess(each) for each in value.members)
+    is_open = any(isinstance(each, Unknown) for each in value.members)
+    # That it may be a tensor says no more than that nothing is known of it: the annotation does.
+    held = tuple(each for each in value.members if not _is_guess(each)) if is_open else value.members
+    contained = any(isinstance(each, Tensor) for each in held) and _contradicted(machine, decl, arg) == CONTAINERS
+    changed = contained or any(isinstance(each, (Unknown, Seq)) or _is_guess(each) for each in held)
     told = [
         doubtful(each)
         if contained and isinstance(each, Tensor)
@@ -126,7 +129,7 @@ def _fit_members(machine: Machine, decl: FunctionDecl, arg: ast.arg, value: Unio
         else _assured(machine, decl, arg, each)
         if isinstance(each, Tensor)
         else each
-        for each in value.members
+        for each in held
     ]
     return join_all(told) if changed else value
 

@@ -268,7 +268,7 @@ def class_attribute(frame: Frame, value: ClassValue, name: str, node: ast.AST) -
         return bound(found, value) if _is_classmethod(found) else found
     if name == "apply" and _is_autograd_function(frame, value.decl):
         return Method(value, "apply")
-    return Text() if name == "__name__" else Unknown()
+    return Text(value.decl.name) if name == "__name__" else Unknown()
 
 
 def _member(frame: Frame, decl: ClassDecl, name: str, value: Value) -> Value:

@@ -16,6 +16,7 @@ from graphlint.interp.handlers import device_tensor, first, function, method
 from graphlint.interp.mutation import path_of, report_brought, report_growth
 from graphlint.interp.objects import store_attribute
 from graphlint.interp.torch_calls import call_row
+from graphlint.interp.written_out import pairs
 from graphlint.syntax import spelled
 from graphlint.types import Confidence
 from graphlint.values import (
@@ -95,6 +96,8 @@ def dict_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
                 for key, entry in member.items:
                     table = with_entry(table, key, entry)
                 table = table if member.rest is None else with_entry(table, None, member.rest)
+            elif isinstance(member, Seq) and (written := pairs(member)) is not None:
+                table = written if table == Table() else with_entry(table, None, written.element())
             elif isinstance(member, Seq):
                 pair = member.element()
                 held = (
@@ -103,8 +106,11 @@ def dict_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
                     else Unknown()
                 )
                 table = with_entry(table, None, held)
-    for key, entry in arguments.keywords:
-        table = with_entry(table, key, entry)
+    if table == Table():
+        table = Table(arguments.keywords)
+    else:
+        for key, entry in arguments.keywords:
+            table = with_entry(table, key, entry)
     return table if arguments.more_keywords is None else with_entry(table, None, arguments.more_keywords)
 
 
@@ -244,6 +250,8 @@ def values(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -
 @method(Table, "items")
 def items(frame: Frame, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
     assert isinstance(receiver, Table)
+    if receiver.rest is None and receiver.items and all(isinstance(key, str) for key, _ in receiver.items):
+        return Seq("iter", tuple(Seq("tuple", (Text(key), entry)) for key, entry in receiver.items))
     return Seq("iter", None, Seq("tuple", (Text(), receiver.element())))
 
 

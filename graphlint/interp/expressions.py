@@ -6,6 +6,7 @@ import ast
 import builtins
 
 from graphlint.events import HostFormat
+from graphlint.interp import written_out
 from graphlint.interp.agreeing import Facts, agreed
 from graphlint.interp.assignment import assign
 from graphlint.interp.carried import global_key
@@ -46,6 +47,8 @@ from graphlint.values.base import memo
 
 BUILTINS = {name: External(f"builtins.{name}") for name in dir(builtins)}
 MOST_ITEMS = 64
+MOST_PAIRS = 2048
+"""Entries of a table that is written out as pairs, of a name and what it stands for."""
 
 
 CONSTANTS: dict[tuple[type, object], Value] = memo({})
@@ -208,7 +211,8 @@ def _display(frame: Frame, parts: list[ast.expr], form: str) -> Value:
             rest.append(element(frame, spread, part))
     if rest:
         return Seq(form, None, join_all([*items, *rest]))
-    return Seq(form, tuple(items)) if len(items) <= MOST_ITEMS else Seq(form, None, join_all(items))
+    most = MOST_PAIRS if all(isinstance(part, ast.Tuple) for part in parts) else MOST_ITEMS
+    return Seq(form, tuple(items)) if len(items) <= most else Seq(form, None, join_all(items))
 
 
 @expression(ast.Dict)
@@ -324,6 +328,8 @@ def _bind_generators(frame: Frame, generators: list[ast.comprehension]) -> int |
 
 @expression(ast.DictComp)
 def eval_dict_comprehension(frame: Frame, node: ast.DictComp) -> Value:
+    if (turned := written_out.turned(frame, node)) is not None:
+        return turned
     before = frame.save()
     _bind_generators(frame, node.generators)
     frame.eval(node.key)
@@ -335,25 +341,6 @@ def eval_dict_comprehension(frame: Frame, node: ast.DictComp) -> Value:
 @expression(ast.Lambda)
 def eval_lambda(frame: Frame, node: ast.Lambda) -> Value:
     return Function(frame.module.function(node, None, "<lambda>"), None, frame.scope, None)
-
-
-@expression(ast.JoinedStr)
-def eval_joined(frame: Frame, node: ast.JoinedStr) -> Value:
-    pattern = ""
-    for part in node.values:
-        if isinstance(part, ast.FormattedValue):
-            value = frame.eval(part.value)
-            formats(frame, value, part, "f-string")
-            pattern += value.value if isinstance(value, Text) and value.value is not None else "*"
-        elif isinstance(part, ast.Constant):
-            pattern += str(part.value)
-    return Text(pattern) if "*" not in pattern else Text(None, pattern)
-
-
-@expression(ast.FormattedValue)
-def eval_formatted(frame: Frame, node: ast.FormattedValue) -> Value:
-    formats(frame, frame.eval(node.value), node, "f-string")
-    return Text()
 
 
 def formats(frame: Frame, value: Value, node: ast.AST, construct: str) -> None:

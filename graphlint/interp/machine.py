@@ -316,6 +316,8 @@ class Machine:
 
     def _assigned(self, found: Assigned) -> Value:
         frame = self.toplevel(found.module)
+        if found.before is not None:
+            frame.env[found.before[0]] = self.value(found.before[1]) or Unknown()
         values = [self._filled(found.module, node) or frame.eval(node) for node in found.values]
         if not values and found.annotation is not None:
             values = [annotated(self, found.module, found.annotation, None)]

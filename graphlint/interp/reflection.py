@@ -31,6 +31,7 @@ from graphlint.values import (
     Identity,
     Instance,
     Method,
+    ModuleValue,
     Nothing,
     Opaque,
     Partial,
@@ -143,6 +144,23 @@ def setattr_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
         else:
             store_attribute(frame, owner, "*", value)
     return Nothing()
+
+
+@function("importlib.import_module")
+def import_module(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
+    """`import_module(f".{name}", "package")`: a module of the tree, if the name is known."""
+    package = first(arguments, 1, "package")
+    within = package.value if isinstance(package, Text) else None
+    found = [_imported(frame, each, within or "") for each in members(first(arguments) or Unknown())]
+    return join_all(found)
+
+
+def _imported(frame: Frame, name: Value, package: str) -> Value:
+    if not isinstance(name, Text) or name.value is None:
+        return Unknown()
+    full = f"{package}{name.value}" if name.value.startswith(".") and not name.value.startswith("..") else name.value
+    found = frame.machine.project.module(full, frame.module)
+    return Unknown() if found is None else ModuleValue(found)
 
 
 @function("builtins.super")
