@@ -28,12 +28,14 @@ class WarmupMovesState(Event):
 class InputRebound(Event):
     """A name, attribute or entry that a region read is bound to something else, and the graph is replayed.
 
-    `is_host` is true for a number, flag or text: there is no memory that could be written instead.
+    `is_host` is true for a number, flag or text: there is no memory that could be written instead; `is_exchange` where
+    several change places.
     """
 
     target: str
     place: str
     is_host: bool = False
+    is_exchange: bool = False
 
 
 @fact

@@ -1,7 +1,8 @@
 """An input of a graph is bound to something else instead of being written.
 
 A replay reads the memory that was captured, not the name.  Whatever the name, attribute or entry is bound to
-afterwards, the graph goes on with the tensor of the capture.
+afterwards, the graph goes on with the tensor of the capture.  So it does where two buffers change places after each
+step: `src, dst = dst, src`.
 
 Fails:
 
@@ -47,6 +48,12 @@ from graphlint.types import Finding
 
 @rule("GL505", on=InputRebound, predicts="stale")
 def input_rebound(event: InputRebound) -> Finding | None:
+    if event.is_exchange:
+        return finding(
+            event,
+            f"`{event.target}` change places; replays read and write what each held at the capture",
+            help="capture a graph for each order and replay them in turn, or copy back at the end of the region",
+        )
     if event.is_host:
         return finding(
             event,

@@ -24,6 +24,7 @@ from graphlint.site import (
     drawn,
     dropped,
     empty_graphs,
+    exchanged,
     flags,
     fp8,
     graphed,
@@ -63,6 +64,7 @@ Question = Callable[[Story], Iterable[tuple[Region, Event]]]
 QUESTIONS: tuple[Question, ...] = (
     inputs.rebound,
     inputs.entries,
+    exchanged.exchanged,
     replaced.entries,
     inputs.unrefreshed,
     drawn.drawn,
