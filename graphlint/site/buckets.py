@@ -51,8 +51,8 @@ def pools(story: Story) -> Told:
     for first, second, act, loop in _second(story):
         if first.graph is second.graph or not _are_kept(story, first.graph, second.graph) or happens_once(act):
             continue
-        if switches(act, loop):
-            continue  # GPUs have no memory in common
+        if switches(act, loop) or _is_let_go(story, first.graph, loop):
+            continue  # GPUs have no memory in common, nor do graphs that are never there together
         pool = argument(second.capture, "pool", 1)
         source = _iterated(loop.node)
         iterated = "while" if source is None else text(story.module, source)
@@ -125,6 +125,31 @@ def _are_kept(story: Story, first: Thing, second: Thing) -> bool:
     held = [{act.slot for act in story.acts if _holds(act, graph)} for graph in (first, second)]
     replaced = held[0] == held[1] and all(slot is not None and not slot.key.startswith("[") for slot in held[1])
     return _is_kept(story, second) and not (held[1] and replaced and not _is_put_away(story, second))
+
+
+def _is_let_go(story: Story, graph: Thing, loop: Layer) -> bool:
+    """Whether a graph is held by what one round of a loop makes, which nothing older is given: it goes with the round."""
+    begin = next(at for at, act in enumerate(story.acts) if any(layer.node is loop.node for layer in act.layers))
+    seen, waiting = {id(graph)}, [graph]
+    while waiting:
+        thing = waiting.pop()
+        for act in story.acts:
+            if act.verb is Verb.READ and act.thing is thing:
+                return False
+            holder = _holder(act) if act.verb in (Verb.KEEP, Verb.BIND) and thing in act.thing.family() else None
+            if holder is not None and holder.born <= begin:
+                return False
+            if holder is not None and id(holder) not in seen:
+                seen.add(id(holder))
+                waiting.append(holder)
+    return len(seen) > 1
+
+
+def _holder(act: Act) -> Thing | None:
+    """The object or container into which an act puts something; None for a variable."""
+    if act.verb is Verb.KEEP:
+        return act.other
+    return act.slot.holder if act.slot is not None and isinstance(act.slot.holder, Thing) else None
 
 
 def _holds(act: Act, graph: Thing) -> bool:

@@ -80,8 +80,9 @@ def _member(walker: Walker, base: Thing, attr: str, node: ast.AST) -> Thing:
     if found is None:
         child = Thing(Kind.UNKNOWN, node, base.born, attr)
         child.is_argument, child.is_guess = base.is_argument, base.kind is not Kind.GRAPH
-        # `run = graph.replay`
-        child.base = base if base.kind is Kind.GRAPH else None
+        if base.kind is Kind.GRAPH:
+            # `run = graph.replay`: who holds that holds the graph.
+            child.base, child.slots = base, {"__self__": base}
         return child
     return _bound(walker, base, found[0], found[1], node)
 
