@@ -22,7 +22,7 @@ from graphlint.site_events import (
     PaddingReturned,
     UnsharedPool,
 )
-from graphlint.syntax import last_called, stands_in, walk
+from graphlint.syntax import last_called, spelled, stands_in, walk
 from graphlint.types import Confidence, Region
 
 Told = Iterator[tuple[Region, Event]]
@@ -295,13 +295,16 @@ def _is_cleared(story: Story, captured: Captured, index: int, replay: int) -> bo
 
 
 def _is_marked(story: Story, captured: Captured, filled: Act, replay: int) -> bool:
-    """Whether another input tells which rows count: before the replay, what is left of it is set to a constant."""
+    """Whether another input tells which rows count: before the replay, it is set to a constant in what is left of it.
+
+    Or in what is filled, `mask[:n] = 1`: then it is that one of which something is left.
+    """
     before = max((at for at in story.replays(captured) if at < replay), default=captured.end)
     return any(
         is_constant(act)
         and act.thing.owner is not filled.thing.owner
         and any(id(act.thing.owner) in each.reads for each in story.captures)
-        and (not act.is_partial or _rest(act))
+        and (not act.is_partial or _rest(act) or _ends(act) == _ends(filled))
         for _, act in story.between(before, replay, Verb.WRITE)
     )
 
@@ -313,10 +316,14 @@ def _rest(act: Act) -> bool:
 
 def _follows(act: Act, filled: Act) -> bool:
     """Whether an act begins where another ends: `x[n:size].zero_()` behind `x[:n].copy_(batch)`."""
-    cut = _cut(filled)
-    end = None if cut is None or cut.upper is None else ast.dump(cut.upper)
-    slices = _slices(act)
+    end, slices = _ends(filled), _slices(act)
     return end is not None and any(node.lower is not None and ast.dump(node.lower) == end for node in slices)
+
+
+def _ends(act: Act) -> str | None:
+    """Up to where an act fills."""
+    cut = _cut(act)
+    return None if cut is None or cut.upper is None else ast.dump(cut.upper)
 
 
 def _returned(story: Story, captured: Captured, filled: Act) -> Told:
@@ -353,10 +360,24 @@ def _is_cut_out(captured: Captured, thing: Thing) -> bool:
 def _is_reduced(captured: Captured, thing: Thing, dim: int) -> bool:
     """Whether a result, or what a copy was made of, has no rows of the bucket: the region took them together."""
     for each in (thing, *thing.made_by):
-        if isinstance(each.node, ast.Call) and captured.made(each) and last_called(each.node) in REDUCING:
-            if runs_along(each.node, not each.name.startswith("torch."), dim):
-                return True
+        if captured.made(each) and any(_reduces(part, each, dim) for part in _operands(each.node)):
+            return True
     return False
+
+
+def _operands(node: ast.AST | None) -> Iterator[ast.AST]:
+    """What is computed with: `a` and `b` of `a / b`."""
+    if isinstance(node, ast.BinOp):
+        yield from _operands(node.left)
+        yield from _operands(node.right)
+    elif node is not None:
+        yield node
+
+
+def _reduces(node: ast.AST, made: Thing, dim: int) -> bool:
+    if not isinstance(node, ast.Call) or last_called(node) not in REDUCING:
+        return False
+    return runs_along(node, not (made.name or spelled(node.func)).startswith("torch."), dim)
 
 
 REDUCING = frozenset({
