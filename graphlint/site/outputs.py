@@ -58,7 +58,7 @@ def kept(story: Story) -> Told:
 def _how(story: Story, captured: Captured, index: int, act: Act) -> str:
     if act.verb is Verb.RETURN:
         return "returned" if _is_given_away(story, captured, index, act) else ""
-    if not captured.made(act.thing) and not is_same(captured, act.thing, act.frame.module):
+    if not (_is_result(captured, act.thing) or is_same(captured, act.thing, act.frame.module)):
         return ""
     again = next(story.replays(captured, index), None)
     if again is None:
@@ -73,6 +73,13 @@ def _how(story: Story, captured: Captured, index: int, act: Act) -> str:
     # A name given before the replay whose result it is read for is only a shorter name.
     is_old = any(_is_just_before(story.acts[at], act) for at in _before(story, captured, index))
     return "read after the next replay" if is_old and _is_read_later(story, act, index, again) else ""
+
+
+def _is_result(captured: Captured, thing: Thing) -> bool:
+    """Whether a thing is made by the region, or holds such without the graph: `{"logits": self.out, "best": best}`."""
+    if captured.made(thing) or thing.kind is not Kind.CONTAINER:
+        return captured.made(thing)
+    return captured.graph not in thing.family() and any(map(captured.made, thing.slots.values()))
 
 
 def _comes_with_graph(story: Story, captured: Captured, index: int) -> bool:
