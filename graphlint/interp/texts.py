@@ -7,7 +7,7 @@ import ast
 from graphlint.interp.expressions import formats
 from graphlint.interp.frame import Frame, expression
 from graphlint.interp.handlers import method
-from graphlint.values import Arguments, Text, Unknown, Value, join, members
+from graphlint.values import Arguments, Text, Unknown, Value, join, only_word
 
 CHANGING = {"replace": 2, "removeprefix": 1, "removesuffix": 1, "lower": 0, "strip": 0}
 """Methods that give another text, with how many texts they take."""
@@ -20,7 +20,7 @@ def eval_joined(frame: Frame, node: ast.JoinedStr) -> Value:
         if isinstance(part, ast.FormattedValue):
             value = frame.eval(part.value)
             formats(frame, value, part, "f-string")
-            word = _only_word(value)
+            word = only_word(value)
             pattern += "*" if word is None else word
             is_open = is_open or (word is not None and not isinstance(value, Text))
         elif isinstance(part, ast.Constant):
@@ -28,12 +28,6 @@ def eval_joined(frame: Frame, node: ast.JoinedStr) -> Value:
     if "*" in pattern:
         return Text(None, pattern)
     return join(Text(pattern), Unknown()) if is_open else Text(pattern)
-
-
-def _only_word(value: Value) -> str | None:
-    """The word that a value is, as far as anything is known of it."""
-    known = [each for each in members(value) if not isinstance(each, Unknown)]
-    return known[0].value if len(known) == 1 and isinstance(known[0], Text) else None
 
 
 @expression(ast.FormattedValue)

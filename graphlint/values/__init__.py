@@ -34,6 +34,7 @@ from graphlint.values.containers import (
     members,
     on_device,
     one_of,
+    only_word,
     or_numbers,
     tensors_in,
 )
@@ -104,6 +105,7 @@ __all__ = [
     "members",
     "on_device",
     "one_of",
+    "only_word",
     "or_numbers",
     "tensors_in",
 ]

@@ -218,6 +218,12 @@ def one_of(value: Value) -> Value:
     )
 
 
+def only_word(value: Value) -> str | None:
+    """The word that a value is, as far as anything is known of it."""
+    known = [each for each in members(value) if not isinstance(each, Unknown)]
+    return known[0].value if len(known) == 1 and isinstance(known[0], Text) else None
+
+
 def hosted(value: Value) -> Value:
     """The value with its device tensors on the host, which is no more than possible."""
     return join_all([_hosted(member) for member in members(value)])
