@@ -115,7 +115,8 @@ def to(frame: Frame, facts: Facts, node: ast.AST) -> Value:
     moved = facts.value("self")
     if place in (None, Place.UNKNOWN) and _beside_another(node) and _is_born_here(_whole(frame, moved, node)):
         # What the others of a region are beside is the device, even where nobody can say what it is.
-        frame.emit(HostToDevice, node, Confidence.LIKELY, call=short(facts.row), origin="")
+        likely = Confidence.POSSIBLE if stays_there(frame, node, moving(frame)) else Confidence.LIKELY
+        frame.emit(HostToDevice, node, likely, call=short(facts.row), origin="")
         return join_all([_taken(each, kind) for each in members(moved)]) if moved is not None else Unknown()
     return _moved(frame, facts, node, place, kind, sure)
 
