@@ -87,13 +87,15 @@ def is_unread(modules: Iterable[Module], name: str, node: ast.AST, decl: Functio
     told: list[ast.stmt | ast.expr] = [node] if isinstance(node, (ast.stmt, ast.Call)) else []
     if decl is not None:
         told += [each for each in (*decl.every(ast.If), *decl.every(ast.Expr)) if idles(each)]
-    return all(_is_unread(each, name, told) for each in modules)
+    running = decl.node if decl is not None else None
+    return all(_is_unread(each, name, told, running) for each in modules)
 
 
-def _is_unread(module: Module, name: str, told: Sequence[ast.stmt | ast.expr]) -> bool:
+def _is_unread(module: Module, name: str, told: Sequence[ast.stmt | ast.expr], running: ast.AST | None) -> bool:
     loads = [each for each in attributes(module, name) if isinstance(each.ctx, ast.Load)]
     loads = [load for load in loads if not any(stands_in((each,), load) for each in told)]
-    uncalled = _uncalled(module, name) if loads else ()
+    # Of the function that moves it on is known that it runs, whoever calls it.
+    uncalled = [each for each in _uncalled(module, name) if each is not running] if loads else []
     return all(any(stands_in(each.body, load) for each in uncalled) for load in loads)
 
 
