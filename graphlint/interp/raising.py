@@ -303,7 +303,7 @@ def is_measured(decl: FunctionDecl | None, node: ast.AST) -> bool:
 def is_only_kept(decl: FunctionDecl | None, node: ast.AST) -> bool:
     """Whether an object keeps a clock that nobody reads."""
     names = _kept_as(decl, node) if decl is not None else ()
-    return decl is not None and bool(names) and all(is_unread((decl.module,), each, node) for each in names)
+    return decl is not None and bool(names) and all(is_unread((decl.module,), each, node, decl) for each in names)
 
 
 def _is_timed(decl: FunctionDecl, node: ast.AST) -> bool:
