@@ -198,6 +198,8 @@ def eval_set(frame: Frame, node: ast.Set) -> Value:
 
 
 def _display(frame: Frame, parts: list[ast.expr], form: str) -> Value:
+    if len(parts) > MOST_ITEMS and (pairs := written_out.words(parts)) is not None:
+        return Seq(form, pairs)
     items: list[Value] = []
     rest: list[Value] = []
     for part in parts:
