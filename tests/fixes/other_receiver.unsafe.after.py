@@ -19,7 +19,7 @@ class Model(nn.Module):
 
 def run():
     model = Model()
-    return model(torch.ones(2)), model(torch.ones(2))
+    return model(torch.ones(2)), model(torch.ones(2)), torch.ones(2) * float(model.calls)
 
 
 def build(device):
