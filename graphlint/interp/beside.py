@@ -9,22 +9,30 @@ from __future__ import annotations
 
 import ast
 
+from graphlint.interp.conditions import Arm, Test
 from graphlint.interp.frame import Frame
 from graphlint.interp.mutation import path_of
 from graphlint.types import Confidence
 from graphlint.values import DeviceValue, Place, Tensor, Value, join_all, members
 
 
-def beside(frame: Frame, node: ast.Compare) -> tuple[bool, dict[str, Value]] | None:
-    """(whether a condition holds where an attribute is on the device, what it is then); None if it asks for neither."""
+def beside(frame: Frame, node: ast.Compare, outcome: Test) -> Test:
+    """What a condition says, with what an attribute is where it is on the device."""
     match node:
         case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq() as op], comparators=[right]):
             for one, other in ((left, right), (right, left)):
                 subject = one.value if isinstance(one, ast.Attribute) and one.attr == "device" else None
                 moved = _moved(frame, subject, other) if isinstance(subject, ast.Attribute) else None
                 if moved is not None:
-                    return isinstance(op, ast.Eq), moved
-    return None
+                    return _told(outcome, isinstance(op, ast.Eq), moved)
+    return outcome
+
+
+def _told(outcome: Test, holds: bool, moved: dict[str, Value]) -> Test:
+    true, false, moves = outcome
+    if holds:
+        return Test(Arm(true.live, {**true.facts, **moved}), false, moves)
+    return Test(true, Arm(false.live, {**false.facts, **moved}), moves)
 
 
 def _moved(frame: Frame, subject: ast.expr, other: ast.expr) -> dict[str, Value] | None:

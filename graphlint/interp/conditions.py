@@ -12,7 +12,6 @@ from graphlint.effects.table import lookup
 from graphlint.events import HostBranch
 from graphlint.interp.agreeing import agreed
 from graphlint.interp.asking import asked_place, kept_condition, looked_at
-from graphlint.interp.beside import beside
 from graphlint.interp.dispatch import apply, attribute
 from graphlint.interp.frame import Frame, State
 from graphlint.interp.isinstance import split
@@ -122,13 +121,11 @@ def _asked(frame: Frame, node: ast.expr, construct: str) -> Test:
         or _about_rank(frame, node, construct)
         or _truthy(frame, node, value, node, construct)
     )
-    told = beside(frame, node) if type(node) is ast.Compare else None
-    if told is None:
+    if type(node) is not ast.Compare or type(node.ops[0]) not in (ast.Eq, ast.NotEq):
         return outcome
-    true, false, moves = outcome
-    if told[0]:
-        return Test(Arm(true.live, {**true.facts, **told[1]}), false, moves)
-    return Test(true, Arm(false.live, {**false.facts, **told[1]}), moves)
+    from graphlint.interp.beside import beside  # here because few conditions compare where things are
+
+    return beside(frame, node, outcome)
 
 
 def _asked_by(frame: Frame, name: str, kept: ast.expr, construct: str) -> Test:

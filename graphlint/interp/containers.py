@@ -16,7 +16,6 @@ from graphlint.interp.handlers import device_tensor, first, function, method
 from graphlint.interp.mutation import path_of, report_brought, report_growth
 from graphlint.interp.objects import store_attribute
 from graphlint.interp.torch_calls import call_row
-from graphlint.interp.written_out import pairs
 from graphlint.syntax import spelled
 from graphlint.types import Confidence
 from graphlint.values import (
@@ -96,7 +95,7 @@ def dict_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
                 for key, entry in member.items:
                     table = with_entry(table, key, entry)
                 table = table if member.rest is None else with_entry(table, None, member.rest)
-            elif isinstance(member, Seq) and (written := pairs(member)) is not None:
+            elif isinstance(member, Seq) and (written := _written_out(member)) is not None:
                 table = written if table == Table() else with_entry(table, None, written.element())
             elif isinstance(member, Seq):
                 pair = member.element()
@@ -112,6 +111,12 @@ def dict_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
         for key, entry in arguments.keywords:
             table = with_entry(table, key, entry)
     return table if arguments.more_keywords is None else with_entry(table, None, arguments.more_keywords)
+
+
+def _written_out(held: Seq) -> Table | None:
+    from graphlint.interp.written_out import pairs  # here because few dictionaries are made of lists
+
+    return pairs(held)
 
 
 @method(Seq, "modules")

@@ -6,7 +6,6 @@ import ast
 import builtins
 
 from graphlint.events import HostFormat
-from graphlint.interp import written_out
 from graphlint.interp.agreeing import Facts, agreed
 from graphlint.interp.assignment import assign
 from graphlint.interp.carried import global_key
@@ -198,8 +197,11 @@ def eval_set(frame: Frame, node: ast.Set) -> Value:
 
 
 def _display(frame: Frame, parts: list[ast.expr], form: str) -> Value:
-    if len(parts) > MOST_ITEMS and (pairs := written_out.words(parts)) is not None:
-        return Seq(form, pairs)
+    if len(parts) > MOST_ITEMS:
+        from graphlint.interp import written_out  # here because few displays are long
+
+        if (pairs := written_out.words(parts)) is not None:
+            return Seq(form, pairs)
     items: list[Value] = []
     rest: list[Value] = []
     for part in parts:
@@ -330,6 +332,8 @@ def _bind_generators(frame: Frame, generators: list[ast.comprehension]) -> int |
 
 @expression(ast.DictComp)
 def eval_dict_comprehension(frame: Frame, node: ast.DictComp) -> Value:
+    from graphlint.interp import written_out  # here because not every file turns a dictionary around
+
     if (turned := written_out.turned(frame, node)) is not None:
         return turned
     before = frame.save()

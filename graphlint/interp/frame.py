@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 
 E = TypeVar("E", bound=Callable[..., object])
 
-LATER = {"Match": "matching", "Try": "trying", "TryStar": "trying"}
+LATER = {
+    "Match": "matching", "Try": "trying", "TryStar": "trying",
+    "For": "loops", "AsyncFor": "loops", "While": "loops", "Break": "loops", "Continue": "loops",
+}  # fmt: skip
 """Modules that execute kinds of statement which few functions have: imported when there is one."""
 
 

@@ -21,13 +21,10 @@ from graphlint.interp.carried import (
 )
 from graphlint.interp.dispatch import apply
 from graphlint.interp.frame import Frame
-from graphlint.interp.given_itself import is_given_itself
 from graphlint.interp.members import late_writers
 from graphlint.interp.moving import flips, is_number_asked, is_swap, is_undone, moves_on, sure_to_stay
-from graphlint.interp.objects import is_followed, is_module, record_of, store_attribute
-from graphlint.interp.rebinding import carries_nothing
+from graphlint.interp.objects import is_followed, record_of, store_attribute
 from graphlint.interp.record import as_member, note_brought
-from graphlint.interp.unread import is_log, is_unread, takes_results
 from graphlint.project import FunctionDecl
 from graphlint.site_events import GrowingState
 from graphlint.syntax import is_tail, last, last_called, nested, spelled, stands_in, stored, walk
@@ -124,15 +121,20 @@ def _report(frame: Frame, owner: Value, target: ast.Attribute, value: Value, nod
         return
     text = spelled(target)
     if not lasting and any(isinstance(member, ClassValue) for member in members(owner)):
-        _report_class(frame, target, value, node, augmented)
+        from graphlint.interp.counts import of_class  # here because few regions count
+
+        of_class(frame, target, value, node, augmented)
     if not lasting:
         return
     if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None and is_settled(node.value, text):
         if any(untraced.is_declared_fleeting(frame.machine, each.decl, target.attr) for each in lasting):
             untraced.split(frame, node, Confidence.CERTAIN, text, "Dynamo binds no buffer anew that is not persistent")
         return
-    if isinstance(node, ast.Assign) and is_given_itself(frame.summary.decl, node.value, text):
-        return
+    if isinstance(node, ast.Assign):
+        from graphlint.interp.given_itself import is_given_itself  # here because few regions bind attributes
+
+        if is_given_itself(frame.summary.decl, node.value, text):
+            return
     moving = [tensor.sure for tensor in tensors_in(value, 2) if tensor.place is not Place.HOST]
     if is_swap(node):
         from graphlint.interp import turning  # here because few attributes change places
@@ -141,35 +143,29 @@ def _report(frame: Frame, owner: Value, target: ast.Attribute, value: Value, nod
             return
         moving = moving or ([Confidence.LIKELY] if turning.of_records(frame, value) else [])
     if moving:
-        buffer = any(_is_buffer(frame, member, target.attr) for member in lasting)
-        keys = tuple(key_of(each, target.attr) for each in lasting if is_followed(frame.machine, each, target.attr))
-        harmless = _is_harmless(frame, frame.summary.decl, lasting, target, node)
-        # What nobody says is a tensor, such as an argument without a hint, may as well be a setting.
-        sure = Confidence.POSSIBLE if harmless or max(moving) is Confidence.POSSIBLE else Confidence.CERTAIN
-        frame.emit(Rebound, node, sure, target=text, buffer=buffer, keys=keys if len(keys) == len(lasting) else ())
-        if sure is Confidence.CERTAIN and (made := lengthened(target, node)) is not None:
-            frame.emit(GrowingState, made, target=text)
-        for key in keys:
-            frame.touch(key, is_store=True)
+        _report_tensor(frame, lasting, target, max(moving), node)
         return
     counts = [member for member in members(value) if isinstance(member, (Number, Bool))]
     if any(augmented or member.origin is Origin.STATE for member in counts) or flips(node, text):
-        _report_count(frame, lasting, target, value, node)
+        from graphlint.interp.counts import of_object  # here because few regions count
+
+        of_object(frame, lasting, target, value, node)
 
 
-def _report_count(frame: Frame, lasting: list[Instance], target: ast.Attribute, value: Value, node: ast.AST) -> None:
-    """A number that an object keeps is moved on, or a flag is turned."""
+def _report_tensor(frame: Frame, lasting: list[Instance], target: ast.Attribute, moving: Confidence, node: ast.AST) -> None:
+    """An attribute that holds a tensor is bound anew; `moving` is how sure it is that the new value is one."""
+    assert frame.summary.decl is not None
     text = spelled(target)
-    homes = {frame.module, *(each.decl.module for each in lasting)}
-    frame.emit(
-        HostMutation,
-        node,
-        sure_to_stay(frame.summary.decl, text),
-        target=text,
-        what="counter",
-        is_guarded=isinstance(value, Number) and all(is_module(frame.machine, each.decl) for each in lasting),
-        is_shown=is_unread(homes, target.attr, node, frame.summary.decl) and not takes_results(frame),
-    )
+    buffer = any(_is_buffer(frame, member, target.attr) for member in lasting)
+    keys = tuple(key_of(each, target.attr) for each in lasting if is_followed(frame.machine, each, target.attr))
+    harmless = _is_harmless(frame, frame.summary.decl, lasting, target, node)
+    # What nobody says is a tensor, such as an argument without a hint, may as well be a setting.
+    sure = Confidence.POSSIBLE if harmless or moving is Confidence.POSSIBLE else Confidence.CERTAIN
+    frame.emit(Rebound, node, sure, target=text, buffer=buffer, keys=keys if len(keys) == len(lasting) else ())
+    if sure is Confidence.CERTAIN and (made := lengthened(target, node)) is not None:
+        frame.emit(GrowingState, made, target=text)
+    for key in keys:
+        frame.touch(key, is_store=True)
 
 
 def _is_harmless(frame: Frame, decl: FunctionDecl, lasting: list[Instance], target: ast.Attribute, node: ast.AST) -> bool:
@@ -179,23 +175,14 @@ def _is_harmless(frame: Frame, decl: FunctionDecl, lasting: list[Instance], targ
     filled = isinstance(frame.env.get(path_of(target) or ""), Nothing) or _asks_first(frame, target, node)
     if filled or is_put_back(decl, text) or is_kept(decl, text, node):
         return True
+    from graphlint.interp.rebinding import carries_nothing  # here because few regions bind attributes
+
     if not moves_on(node, text) and carries_nothing(frame, lasting, target):
         return True
     given = node.value if isinstance(node, ast.Assign) else None
     if given is not None and is_given_back(project, decl, text, given, place_of(node, target)):
         return True
     return _stands_still(frame, lasting, target, given) or is_own_again(project, decl, target, node)
-
-
-def _report_class(frame: Frame, target: ast.Attribute, value: Value, node: ast.AST, augmented: bool) -> None:
-    """`Step.calls += 1`: what a class holds outlives every call."""
-    text, decl = spelled(target), frame.summary.decl
-    if any(tensor.place is not Place.HOST for tensor in tensors_in(value, 2)):
-        back = decl is not None and is_put_back(decl, text)
-        frame.emit(Rebound, node, Confidence.POSSIBLE if back else Confidence.LIKELY, target=text, buffer=False)
-    elif augmented or moves_on(node, text):
-        shown = is_unread((frame.module,), target.attr, node, decl) and not takes_results(frame)
-        frame.emit(HostMutation, node, sure_to_stay(decl, text), target=text, what="counter", is_shown=shown)
 
 
 def set_named(frame: Frame, owner: ast.expr, name: str, value: Value, node: ast.expr) -> None:
@@ -346,6 +333,8 @@ def report_growth(frame: Frame, node: ast.AST) -> None:
         if any(isinstance(each, HostMutation) and each.target == text for each in frame.summary.events):
             return  # what a window lets go of goes with what it takes in
         sure = Confidence.POSSIBLE if is_undone(decl, text) or _is_emptied(decl, text, node) else Confidence.CERTAIN
+        from graphlint.interp.unread import is_log  # here because few regions fill containers
+
         shown = isinstance(node, ast.Call) and is_log(frame, holder, node)
         frame.emit(HostMutation, node, sure, target=text, what="container", is_shown=shown)
 

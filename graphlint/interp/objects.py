@@ -23,7 +23,6 @@ from graphlint.interp.members import is_counter, is_flipped, late_writers
 from graphlint.interp.naming import is_host
 from graphlint.interp.record import Record, as_brought
 from graphlint.interp.room import DEEPEST_CONSTRUCTION
-from graphlint.interp.taken_along import along
 from graphlint.outline import mentions
 from graphlint.project import ClassDecl, FunctionDecl, Outside, Symbol, assigned
 from graphlint.syntax import last_called, refuses
@@ -198,8 +197,7 @@ def is_followed(machine: Machine, value: Instance, name: str) -> bool:
 
 
 def _call_getter(frame: Frame, value: Instance, getter: tuple[ClassDecl, list[Symbol]], name: str, node: ast.AST) -> Value:
-    owner, symbols = getter
-    symbol = symbols[-1]
+    owner, (*_, symbol) = getter
     if not isinstance(symbol, ast.FunctionDef):
         return Unknown()
     function = Function(owner.module.function(symbol, owner, symbol.name), value, None, owner)
@@ -210,6 +208,8 @@ def _written(machine: Machine, value: Instance, record: Record, name: str) -> Va
     """What `__init__` and later writers put into the attribute."""
     first = record.read(machine, name)
     if first is not None and not record.building:
+        from graphlint.interp.taken_along import along  # not every region reads attributes
+
         first = along(machine.project, value.decl, name, first)
         if isinstance(first, Seq) and first.form == "list" and first.items == ():
             from graphlint.interp.appended import filled  # few classes leave a list empty

@@ -16,7 +16,6 @@ from graphlint.interp import untraced, warmth
 from graphlint.interp.facts import Facts
 from graphlint.interp.frame import Frame
 from graphlint.interp.moving import sets_back
-from graphlint.interp.unread import attributes, is_unread
 from graphlint.project import FunctionDecl
 from graphlint.syntax import against_none, last, receiver_name, spelled, stands_in, walk
 from graphlint.types import Confidence, Target
@@ -302,12 +301,16 @@ def is_measured(decl: FunctionDecl | None, node: ast.AST) -> bool:
 
 def is_only_kept(decl: FunctionDecl | None, node: ast.AST) -> bool:
     """Whether an object keeps a clock that nobody reads."""
+    from graphlint.interp.unread import is_unread  # here because few regions ask a clock
+
     names = _kept_as(decl, node) if decl is not None else ()
     return decl is not None and bool(names) and all(is_unread((decl.module,), each, node, decl) for each in names)
 
 
 def _is_timed(decl: FunctionDecl, node: ast.AST) -> bool:
     """Whether an object keeps a clock for durations alone: `self.at = time.time()`, then `time.time() - self.at`."""
+    from graphlint.interp.unread import attributes  # here because few regions ask a clock
+
     owner, names = decl.owner, _kept_as(decl, node)
     if owner is None or not names:
         return False

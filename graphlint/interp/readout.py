@@ -19,7 +19,6 @@ from graphlint.interp.grounding import grounded
 from graphlint.interp.handed import Whose
 from graphlint.interp.hanging import at_import
 from graphlint.interp.hooks import called_by_name, own_hooks
-from graphlint.interp.left_out import call_leaving_out
 from graphlint.interp.machine import Machine
 from graphlint.interp.objects import record_of
 from graphlint.interp.room import MOST_AROUND, MOST_WORK
@@ -179,6 +178,8 @@ def enter_forward(machine: Machine, forward: Forward, reached: Reached) -> tuple
 
 def _enter_leaving_out(machine: Machine, summary: Summary, seen: list[Summary]) -> None:
     """Enter a `forward` once more for callers that leave out what all calls gave that were seen."""
+    from graphlint.interp.left_out import call_leaving_out  # here because most are only called with what they are given
+
     env, decl, receiver = call_leaving_out(machine, seen), seen[0].decl, seen[0].receiver
     if env is not None and decl is not None:
         frame = Frame(machine, decl.module, summary, {}, None)

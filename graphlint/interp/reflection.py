@@ -15,7 +15,6 @@ from graphlint.interp.isinstance import split
 from graphlint.interp.members import late_writers
 from graphlint.interp.mutation import set_named
 from graphlint.interp.objects import record_of, store_attribute
-from graphlint.interp.taken_along import along
 from graphlint.interp.torch_calls import call_row
 from graphlint.project import assigned
 from graphlint.types import Confidence, Target
@@ -125,6 +124,8 @@ def _any_attribute(frame: Frame, owner: Value, pattern: str) -> Value:
     """Some attribute whose name is put together at run time: one made under the same pattern, else any that fits it."""
     if not isinstance(owner, Instance):
         return Unknown() if not isinstance(owner, Opaque) else owner
+    from graphlint.interp.taken_along import along  # here because not every region reads attributes
+
     record = record_of(frame.machine, owner)
     for key in (pattern, "*"):
         found = record.read(frame.machine, key)

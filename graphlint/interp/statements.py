@@ -24,7 +24,6 @@ from graphlint.interp.once import is_passed_over, keep_done, part_run_once
 from graphlint.interp.operators import binary
 from graphlint.interp.ranks import note_unpacked
 from graphlint.interp.specials import augmented, special
-from graphlint.interp.unset import shut_part
 from graphlint.interp.untraced import split
 from graphlint.project import imported
 from graphlint.syntax import against_none, walk
@@ -149,7 +148,7 @@ def run_if(frame: Frame, node: ast.If) -> None:
     standing = not once and _is_standing(frame, node)
     passed = bool(once) and is_passed_over(frame, node)
     done: dict[str, Value] = {}
-    shut = "" if outcome.is_static else shut_part(frame, node)
+    shut = "" if outcome.is_static else _shut_part(frame, node)
     on, off = live & outcome.true.live, live & outcome.false.live
     parted = bool(on & off)
     for other, (part, arm, reached) in enumerate(((BODY, outcome.true, on), (ORELSE, outcome.false, off))):
@@ -184,6 +183,12 @@ def _pass_over_rest(frame: Frame, leave: bool) -> None:
     frame.ceiling = Confidence.POSSIBLE
     if leave and frame.live:
         run_return(frame, ast.Return(None))
+
+
+def _shut_part(frame: Frame, node: ast.If) -> str:
+    from graphlint.interp.unset import shut_part  # here because most regions ask for what is settled
+
+    return shut_part(frame, node)
 
 
 def _is_standing(frame: Frame, node: ast.If) -> bool:

@@ -122,6 +122,11 @@ ASPECTS = frozenset({"device", "dtype", "ndim", "shape", "dim", "nelement", "num
 """What can be asked of a tensor without its values."""
 
 
+def is_shown(frame: Frame, homes: Iterable[Module], target: ast.Attribute, node: ast.AST) -> bool:
+    """Whether a count is kept for people alone."""
+    return is_unread(homes, target.attr, node, frame.summary.decl) and not takes_results(frame)
+
+
 def takes_results(frame: Frame) -> bool:
     """Whether a function sums up what was computed, as a meter does, which is made to be read by somebody."""
     decl = frame.summary.decl
