@@ -154,6 +154,7 @@ def setattr_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
 @function("importlib.import_module")
 def import_module(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     """`import_module(f".{name}", "package")`: a module of the tree, if the name is known."""
+    call_row(frame, "importlib.import_module", arguments, node, None)
     package = first(arguments, 1, "package")
     within = package.value if isinstance(package, Text) else None
     found = [_imported(frame, each, within or "") for each in members(first(arguments) or Unknown())]
