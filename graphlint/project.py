@@ -198,15 +198,22 @@ class Project:
         return outside
 
     def _variable(self, module: Module, name: str, symbols: list[Symbol], depth: int) -> Assigned:
-        """A variable; `Model = registered(Model)` is made of what had the name before."""
+        """A variable; `Model = registered(Model)` is made of what had the name before, by a function of the same file.
+
+        Those of other files are not followed: what the registries of large libraries do is as much work as a model.
+        """
         found = assigned(module, symbols)
         earlier: list[Symbol] = [each for each in symbols if not isinstance(each, (ast.Assign, ast.AnnAssign))]
-        if not earlier or not any(
-            isinstance(part, ast.Name) and part.id == name for each in found.values for part in walk(each)
-        ):
+        if not earlier or not any(_makes(each, name) and self._is_own(module, each, depth) for each in found.values):
             return found
         before = self._symbol(module, name, earlier, depth)
         return found if before is None else found._replace(before=(name, before))
+
+    def _is_own(self, module: Module, call: ast.expr, depth: int) -> bool:
+        """Whether what is called is a function of the same file."""
+        name = call.func.id if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else ""
+        found = self.lookup(module, name, depth + 1) if name else None
+        return isinstance(found, FunctionDecl) and found.module is module
 
     def _import(self, module: Module, node: ast.Import | ast.ImportFrom, name: str, depth: int) -> Resolved | None:
         bound = imported(module, node, name)
@@ -337,3 +344,8 @@ def assigned(module: Module, symbols: Iterable[Symbol]) -> Assigned:
     ]
     notes = [node.annotation for node in symbols if isinstance(node, ast.AnnAssign)]
     return Assigned(module, tuple(values), notes[-1] if notes else None)
+
+
+def _makes(value: ast.expr, name: str) -> bool:
+    """Whether a value is made of what a name stands for."""
+    return any(isinstance(part, ast.Name) and part.id == name for part in walk(value))
