@@ -240,7 +240,7 @@ def _identity(op: ast.cmpop, left: Value, right: Value) -> Value:
 
 
 def _among(left: Value, right: Value) -> bool | None:
-    """Whether a known word is one of known words, or a name that a dictionary is known to have; None for everything else."""
+    """Whether a known word is one of known words, or stands in a dictionary that has it; None for everything else."""
     if isinstance(right, Table) and isinstance(left, Text) and left.value is not None:
         return True if any(key == left.value for key, _ in right.items) else None
     if not isinstance(left, Text) or left.value is None or not isinstance(right, Seq) or right.items is None:

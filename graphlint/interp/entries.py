@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 from graphlint.interp.dispatch import ITEMS, register
 from graphlint.interp.frame import Frame
-from graphlint.values import Number, Table, Text, Unknown, Value, doubtful, join, join_all, one_of, only_word
+from graphlint.values import Number, Table, Text, Unknown, Value, doubtful, join, join_all, one_of
 
 
 @register(ITEMS, Table)
@@ -19,9 +19,6 @@ def table_item(frame: Frame, table: Table, index: Value, node: ast.AST) -> Value
                 return value
         found = other_entry(table)
         return Unknown() if found is None else one_of(found)
-    word = only_word(index)
-    if word is not None:
-        return join(table_item(frame, table, Text(word), node), Unknown())
     return one_of(any_entry(table, index) or Unknown())
 
 

@@ -197,11 +197,6 @@ def eval_set(frame: Frame, node: ast.Set) -> Value:
 
 
 def _display(frame: Frame, parts: list[ast.expr], form: str) -> Value:
-    if len(parts) > MOST_ITEMS:
-        from graphlint.interp import written_out  # here because few displays are long
-
-        if (pairs := written_out.words(parts)) is not None:
-            return Seq(form, pairs)
     items: list[Value] = []
     rest: list[Value] = []
     for part in parts:

@@ -45,7 +45,6 @@ from graphlint.values import (
     join,
     join_all,
     members,
-    only_word,
     tensors_in,
 )
 
@@ -97,9 +96,6 @@ def getattr_(frame: Frame, arguments: Arguments, node: ast.AST) -> Value:
     if isinstance(name, Text) and name.value is not None:
         found = attribute(frame, owner, name.value, node)
         return found if default is None or _is_guard(owner, name.value) else join(found, default)
-    word = None if name is None else only_word(name)
-    if word is not None:
-        return join_all([attribute(frame, owner, word, node), Unknown(), *(() if default is None else (default,))])
     pattern = name.key if isinstance(name, Text) else "*"
     held = [_any_attribute(frame, member, pattern) for member in members(owner)]
     return join_all(held if default is None else [*held, default])

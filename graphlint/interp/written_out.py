@@ -8,18 +8,6 @@ from graphlint.interp.frame import Frame
 from graphlint.values import Seq, Table, Text, Value
 
 
-def words(parts: list[ast.expr]) -> tuple[Value, ...] | None:
-    """Tuples of words, one after the other, as they stand there; None for anything else."""
-    found: list[Value] = []
-    for each in parts:
-        match each:
-            case ast.Tuple(elts=[ast.Constant(value=str(one)), ast.Constant(value=str(other))]):
-                found.append(Seq("tuple", (Text(one), Text(other))))
-            case _:
-                return None
-    return tuple(found)
-
-
 def pairs(held: Seq) -> Table | None:
     """A dictionary of pairs that are written out, each with a word; None for all others."""
     entries: dict[str, Value] = {}
