@@ -202,7 +202,7 @@ def _left_out(path: str, patterns: tuple[Patterns, ...]) -> bool:
 def _above(folder: str, looked: list[str]) -> tuple[Patterns, ...]:
     """The ignore files of the folders that contain `folder`, up to the repository's root, outermost first.
 
-    None if they leave out the folder itself: who names it wants to see it, such as a library in a virtual environment.
+    Where they leave out the folder itself they do not hold: who names it wants to see it, as a library in an environment.
     """
     found: list[Patterns] = []
     parent = folder

@@ -142,8 +142,15 @@ class Chooser:
                     yield live[0]
 
     def _is_left_out(self, file: str) -> bool:
-        exclude = self.config.exclude
-        return bool(exclude) and excludes(Found(Path(file), file), exclude, self.config.root)
+        known, exclude = self._left_out, self.config.exclude
+        if exclude and file not in known:
+            known[file] = excludes(Found(Path(file), file), exclude, self.config.root)
+        return known.get(file, False)
+
+    @cached_property
+    def _left_out(self) -> dict[str, bool]:
+        """Of files that the run does not check, whether `exclude` leaves them out: patterns take long to compile."""
+        return {}
 
     def home(self, file: str) -> str:
         """The name of a file relative to the root of the configuration, wherever the run started."""

@@ -85,6 +85,15 @@ def argument(call: ast.Call, names: Sequence[str], name: str) -> ast.expr | None
     return None if any(isinstance(each, ast.Starred) for each in before) else before[-1]
 
 
+def permuted(node: ast.AST) -> list[ast.expr]:
+    """What changes places by one statement: `a, b` of `a, b = b, a`; nothing of any other."""
+    match node:
+        case ast.Assign(targets=[ast.Tuple(elts=parts)], value=ast.Tuple(elts=given)):
+            first, then = list(map(spelled, parts)), list(map(spelled, given))
+            return parts if first != then and sorted(first) == sorted(then) else []
+    return []
+
+
 def stands_in(block: Sequence[ast.stmt | ast.expr], node: ast.AST) -> bool:
     """Whether a node of the same file stands in some statements that follow each other, or is one of them."""
     line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)

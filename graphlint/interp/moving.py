@@ -6,7 +6,7 @@ import ast
 from collections.abc import Collection, Iterator, Sequence
 
 from graphlint.project import FunctionDecl
-from graphlint.syntax import last, spelled, stands_in, walk
+from graphlint.syntax import last, permuted, spelled, stands_in, walk
 from graphlint.types import Confidence
 
 OPPOSITE = {ast.Add: ast.Sub, ast.Sub: ast.Add}
@@ -15,12 +15,8 @@ TAKING = frozenset({"pop", "popleft", "clear", "remove"})
 
 def is_swap(node: ast.AST) -> bool:
     """Whether a statement exchanges two attributes."""
-    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
-        return False
-    match node.targets[0], node.value:
-        case ast.Tuple(elts=[ast.Attribute() as one, ast.Attribute() as other]), ast.Tuple(elts=given):
-            return [spelled(each) for each in given] == [spelled(other), spelled(one)]
-    return False
+    parts = permuted(node)
+    return len(parts) == 2 and all(isinstance(each, ast.Attribute) for each in parts)
 
 
 def moves_on(node: ast.AST, text: str) -> bool:

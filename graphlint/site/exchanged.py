@@ -5,7 +5,6 @@ Eager code goes on from the other buffer; a graph reads and writes those that ea
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from graphlint.events import Event
@@ -13,6 +12,7 @@ from graphlint.site.acts import Act, Verb
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Thing
 from graphlint.site_events import InputRebound
+from graphlint.syntax import permuted, spelled
 from graphlint.types import Region
 
 
@@ -21,20 +21,11 @@ def exchanged(story: Story) -> Iterator[tuple[Region, Event]]:
     told: set[int] = set()
     for captured in story.captures:
         for index, act in story.between(captured.end, len(story.acts), Verb.BIND):
-            if id(act.node) in told or not _is_exchange(act.node) or story.is_captured(index):
-                continue
-            if _works_with(captured, act.thing) and _is_missed(story, captured, index, act):
+            parts = [] if id(act.node) in told or story.is_captured(index) else permuted(act.node)
+            if parts and _works_with(captured, act.thing) and _is_missed(story, captured, index, act):
                 told.add(id(act.node))
-                target = ast.unparse(act.node).partition(" = ")[0].strip("()")
+                target = ", ".join(map(spelled, parts))
                 yield region(captured, story.acts), tell(InputRebound, act, target=target, place="name", is_exchange=True)
-
-
-def _is_exchange(node: ast.AST) -> bool:
-    match node:
-        case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)):
-            first, then = list(map(ast.unparse, names)), list(map(ast.unparse, values))
-            return first != then and sorted(first) == sorted(then)
-    return False
 
 
 def _works_with(captured: Captured, thing: Thing) -> bool:

@@ -13,11 +13,12 @@ from collections.abc import Iterator
 
 from graphlint.events import Event, FrozenScalar, HostMutation
 from graphlint.site.acts import Act, Verb
+from graphlint.site.branches import branches
 from graphlint.site.construct import constant
 from graphlint.site.inputs import written
 from graphlint.site.story import Captured, Story, region, tell
 from graphlint.site.things import Kind, Slot, Thing
-from graphlint.syntax import stands_in, walk
+from graphlint.syntax import stands_in
 from graphlint.types import Region
 
 
@@ -54,14 +55,13 @@ def _asked(story: Story, captured: Captured, slot: Slot) -> Act | None:
 
 
 def _decides(act: Act) -> bool:
-    asking = (each for each in walk(act.frame.body) if isinstance(each, ast.If)) if act.frame.body is not None else ()
-    return any(stands_in((each.test,), act.node) for each in asking)
+    return any(stands_in((each.test,), act.node) for each in branches(act.frame.module))
 
 
 def is_passed_over(story: Story, captured: Captured, index: int) -> bool:
     """Whether an act of a region stands in a branch that the region does not take, as the flag is that it asks for."""
     act = story.acts[index]
-    for branch in (each for each in walk(act.frame.body) if isinstance(each, ast.If)) if act.frame.body is not None else ():
+    for branch in branches(act.frame.module):
         within = stands_in(branch.body, act.node)
         if not within and not stands_in(branch.orelse, act.node):
             continue

@@ -49,8 +49,9 @@ def kept(story: Story) -> Told:
                 given = index if act.verb is Verb.RETURN else _returned(story, captured, index)
                 act = act if given is None else _innermost(story, given)
                 # What is collected in what is returned has been told of.
-                is_told = not collected.isdisjoint(ast.walk(act.node))
-                if how == "returned" and (is_told or _copies_as_well(story, captured, act)):
+                if how == "returned" and (
+                    not collected.isdisjoint(walk(act.node)) or _copies_as_well(story, captured, act)
+                ):
                     continue
                 yield region(captured, story.acts), tell(OutputKept, act, target=_named(act), how=how)
 
