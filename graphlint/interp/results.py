@@ -65,8 +65,6 @@ def result(frame: Frame, row: Row, tree: grammar.Result, facts: Facts) -> Value:
         case grammar.Argument(parameter):
             return facts.value(parameter) or Unknown()
         case grammar.Instance(name):
-            if row.name == "torch.Generator.manual_seed" and isinstance(facts.owner, ExternalObject):
-                return facts.owner
             return ExternalObject(name, facts.arguments if name == row.name else _made_with(name, facts))
     return _tensor(frame, tree, facts)
 
